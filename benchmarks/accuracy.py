@@ -47,23 +47,15 @@ _LEAST_LOSS = 1e-3
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_folds : int, default=5
-        How many of the folds.
-    n_rows : int, optional
-        At most so many rows are trained on.
-    n_rounds : int, optional
-        Rounds of all, if not their defaults.
-    tables : sequence of str, optional
-        Which tables, if not all.
-    """
-
+    #: How many of the folds.
     n_folds: int = accuracy_tables.N_FOLDS
+    #: At most so many rows are trained on.
     n_rows: int | None = None
+    #: Rounds of all, if not their defaults.
     n_rounds: int | None = None
+    #: Which tables, if not all.
     tables: Sequence[str] | None = None
 
 
@@ -103,24 +95,7 @@ def _first_rows(table: Table, n_rows: int | None) -> Table:
 def fit_table(
     name: str, results: FoldResults, effort: Effort, who: Sequence[Contestant]
 ) -> dict[str, dict[str, float]]:
-    """Fit everybody to the folds of a table, as far as that was not done before.
-
-    Parameters
-    ----------
-    name : str
-        The table.
-    results : FoldResults
-        What was done before; what is new is added.
-    effort : Effort
-        How much work.
-    who : sequence of Contestant
-        Everybody.
-
-    Returns
-    -------
-    dict
-        Means over the folds by contestant.
-    """
+    """Fit everybody to the folds of a table, as far as that was not done before."""
     missing = [one for one in who if _known(results, name, one, effort) is None]
     folds = accuracy_tables.read(name).folds()[: effort.n_folds] if missing else []
     folds = [(_first_rows(training, effort.n_rows), test) for training, test in folds]
@@ -143,20 +118,7 @@ def fit_table(
 
 
 def losses(found: Found, name: str) -> Floats:
-    """The losses of a contestant, a table each; those as good as 0 are all the same.
-
-    Parameters
-    ----------
-    found : mapping
-        Means by table and contestant.
-    name : str
-        The contestant.
-
-    Returns
-    -------
-    ndarray
-        In the order of the tables.
-    """
+    """The losses of a contestant, a table each; those as good as 0 are all the same."""
     return np.array([max(by_name[name]["loss"], _LEAST_LOSS) for by_name in found.values()])
 
 
@@ -276,18 +238,7 @@ def _times(
 
 
 def suite(quick: bool) -> Suite:
-    """The cases: a table each, then all of them together.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases: a table each, then all of them together."""
     effort = QUICK if quick else FULL
     results = FoldResults(fold_results.FOLDER / "accuracy.jsonl")
     who = contestants()

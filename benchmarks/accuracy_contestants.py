@@ -39,62 +39,25 @@ def _same(X: Frame) -> Any:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A library, or settings of one.
+    """A library, or settings of one."""
 
-    Parameters
-    ----------
-    name : str
-        Who it is.
-    make : callable
-        Takes a table, a number of rounds or None for the default, and a seed; gives an estimator.
-    state : callable
-        Its version.
-    form : callable
-        Gives the features in the form that it wants.
-    one_thread : mapping
-        What its predictions are given, so that they take one thread.
-    """
-
+    #: Who it is.
     name: str
+    #: Takes a table, a number of rounds or None for the default, and a seed; gives an estimator.
     make: Callable[[Table, int | None, int], Any]
+    #: Its version.
     state: Callable[[], str]
+    #: Gives the features in the form that it wants.
     form: Callable[[Frame], Any] = _same
+    #: What its predictions are given, so that they take one thread.
     one_thread: Mapping[str, Any] | None = None
 
     def fit(self, table: Table, n_rounds: int | None = None, seed: int = 0) -> Any:
-        """A fitted estimator.
-
-        Parameters
-        ----------
-        table : Table
-            Training rows.
-        n_rounds : int, optional
-            Rounds; the default of the library without it.
-        seed : int, default=0
-            Of the random numbers.
-
-        Returns
-        -------
-        estimator
-            Fitted.
-        """
+        """A fitted estimator."""
         return self.make(table, n_rounds, seed).fit(self.form(table.X), table.y)
 
     def answers(self, model: Any, table: Table) -> npt.NDArray[np.float64]:
-        """Probabilities of the classes, or numbers.
-
-        Parameters
-        ----------
-        model : estimator
-            Fitted.
-        table : Table
-            Rows.
-
-        Returns
-        -------
-        ndarray
-            Of shape (n_rows, n_classes), or (n_rows,) where numbers are predicted.
-        """
+        """Probabilities of the classes, or numbers."""
         predict = model.predict_proba if table.n_classes else model.predict
         found = predict(self.form(table.X), **(self.one_thread or {}))
         return np.asarray(found, np.float64)
@@ -112,20 +75,7 @@ def _is_installed(package: str) -> bool:
 
 
 def of_orfeon(name: str = ORFEON, **settings: Any) -> Contestant:
-    """The boosting of orfeon with its defaults, or with some settings.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    **settings
-        Parameters of the estimators.
-
-    Returns
-    -------
-    Contestant
-        It.
-    """
+    """The boosting of orfeon with its defaults, or with some settings."""
 
     def make(table: Table, n_rounds: int | None, seed: int) -> Any:
         kind: Any = orfeon.GradientBoostingRegressor
@@ -219,18 +169,6 @@ def missing_notices() -> list[str]:
 def loss_and_error(answers: npt.NDArray[np.float64], table: Table) -> tuple[float, float]:
     """Log loss and error of probabilities, or squared and absolute error of numbers.
 
-    Parameters
-    ----------
-    answers : ndarray
-        As :meth:`Contestant.answers` gives them.
-    table : Table
-        The rows.
-
-    Returns
-    -------
-    tuple of two floats
-        Means over the rows.
-
     Examples
     --------
     >>> rows = Table("x", Frame({"a": [0.0, 1.0]}), np.array([0, 1]), 2)
@@ -250,15 +188,7 @@ def loss_and_error(answers: npt.NDArray[np.float64], table: Table) -> tuple[floa
 
 
 def warm_up(one: Contestant, table: Table) -> None:
-    """Compile and import what a fit needs, outside the timing.
-
-    Parameters
-    ----------
-    one : Contestant
-        Who is to be timed.
-    table : Table
-        Training rows.
-    """
+    """Compile and import what a fit needs, outside the timing."""
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one.answers(one.fit(table, 2), table)
@@ -267,23 +197,7 @@ def warm_up(one: Contestant, table: Table) -> None:
 def measure(
     one: Contestant, training: Table, test: Table, n_rounds: int | None = None
 ) -> dict[str, Any]:
-    """Fit to the training rows and predict the test rows.
-
-    Parameters
-    ----------
-    one : Contestant
-        Who.
-    training, test : Table
-        A fold.
-    n_rounds : int, optional
-        Rounds, if not the default.
-
-    Returns
-    -------
-    dict
-        Loss, error, and seconds of fit and prediction: of the processor (``fit_cpu``,
-        ``predict_cpu``) and of the clock.
-    """
+    """Fit to the training rows and predict the test rows."""
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         begin = time.perf_counter(), time.process_time()

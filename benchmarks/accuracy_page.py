@@ -19,18 +19,7 @@ _TITLES = {
 
 
 def is_of_one_table(record: Record) -> bool:
-    """Whether a measurement is of one table, not of all together.
-
-    Parameters
-    ----------
-    record : dict
-        A measurement of the accuracy suite.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Whether a measurement is of one table, not of all together."""
     return "orfeon" in record["detail"] and "peer" in record["detail"]
 
 
@@ -48,16 +37,6 @@ def _by_table(records: Sequence[Record], role: str) -> dict[str, dict[str, Any]]
 def loss_text(loss: float) -> str:
     """A loss with three digits.
 
-    Parameters
-    ----------
-    loss : float
-        Log loss or squared error.
-
-    Returns
-    -------
-    str
-        Without a power of ten.
-
     Examples
     --------
     >>> loss_text(0.12345), loss_text(12345.6), loss_text(1.5)
@@ -69,20 +48,7 @@ def loss_text(loss: float) -> str:
 
 
 def table_of_losses(records: Sequence[Record], role: str) -> list[str]:
-    """Losses and errors of everybody on the tables of one kind.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        Measurements of the accuracy suite.
-    role : {"judged", "development"}
-        Which tables.
-
-    Returns
-    -------
-    list of str
-        Lines of Markdown; none without tables.
-    """
+    """Losses and errors of everybody on the tables of one kind."""
     tables = _by_table(records, role)
     if not tables:
         return []
@@ -113,16 +79,5 @@ def _cell(found: Mapping[str, float], n_classes: int, least: float) -> str:
 
 
 def tables(records: Sequence[Record]) -> list[str]:
-    """Both tables of losses.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        Measurements of the accuracy suite.
-
-    Returns
-    -------
-    list of str
-        Lines of Markdown.
-    """
+    """Both tables of losses."""
     return [line for role in _TITLES for line in table_of_losses(records, role)]

@@ -37,23 +37,15 @@ N_FOLDS = 5
 
 @dataclass(frozen=True)
 class Table:
-    """Features and what is predicted from them.
+    """Features and what is predicted from them."""
 
-    Parameters
-    ----------
-    name : str
-        What it is.
-    X : DataFrame
-        Numbers, and categories of pandas' type; missing values are empty.
-    y : ndarray of shape (n_rows,)
-        Codes of classes, or numbers.
-    n_classes : int
-        0 where numbers are predicted.
-    """
-
+    #: What it is.
     name: str
+    #: Numbers, and categories of pandas' type; missing values are empty.
     X: pandas.DataFrame
+    #: Codes of classes, or numbers; of shape (n_rows,).
     y: npt.NDArray[Any]
+    #: 0 where numbers are predicted.
     n_classes: int
 
     @property
@@ -68,29 +60,12 @@ class Table:
         return [j for j, kind in types if isinstance(kind, pandas.CategoricalDtype)]
 
     def take(self, rows: npt.NDArray[np.int64]) -> Table:
-        """Some of the rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Which, in this order.
-
-        Returns
-        -------
-        Table
-            With all categories and classes.
-        """
+        """Some of the rows."""
         X = self.X.iloc[rows].reset_index(drop=True)
         return Table(self.name, X, self.y[rows], self.n_classes)
 
     def folds(self) -> list[tuple[Table, Table]]:
-        """Training and test rows, the same for all contestants.
-
-        Returns
-        -------
-        list of pairs of Table
-            Five; each row is in one test set, and classes are spread evenly.
-        """
+        """Training and test rows, the same for all contestants."""
         from sklearn.model_selection import KFold, StratifiedKFold
 
         split = StratifiedKFold if self.n_classes else KFold
@@ -100,23 +75,6 @@ class Table:
 
 def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Table:
     """A table as all libraries get it, without small classes.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    frame : DataFrame
-        Strings and numbers.
-    target : array
-        Classes or numbers.
-    numbers : bool, default=False
-        Whether numbers are predicted.
-
-    Returns
-    -------
-    Table
-        Strings are categories; classes of fewer rows than folds and columns without a value are
-        left out.
 
     Examples
     --------
@@ -146,18 +104,7 @@ def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Ta
 
 
 def drawn(table: Table) -> Table:
-    """A table with no more rows than boosting is compared on.
-
-    Parameters
-    ----------
-    table : Table
-        Any.
-
-    Returns
-    -------
-    Table
-        Itself, or rows of it drawn at random.
-    """
+    """A table with no more rows than boosting is compared on."""
     most = min(MOST_ROWS, MOST_CELLS // max(table.n_classes, 1))
     if len(table.y) <= most:
         return table
@@ -198,11 +145,6 @@ def _of_rows(name: str, make: Callable[[], table_problems.Rows]) -> Table:
 def car() -> Table:
     """Car evaluation (Bohanec and Rajkovic 1988): every combination, and the expert's rules.
 
-    Returns
-    -------
-    Table
-        1,728 x 6 categorical features, 4 classes.
-
     Examples
     --------
     >>> np.bincount(car().y).tolist()  # acc, good, unacc, vgood
@@ -239,13 +181,7 @@ def _car_class(
 
 
 def balance() -> Table:
-    """Balance scale (Siegler 1976): every combination, and the law of the lever.
-
-    Returns
-    -------
-    Table
-        625 x 4, 3 classes.
-    """
+    """Balance scale (Siegler 1976): every combination, and the law of the lever."""
     X = np.array(list(product(range(1, 6), repeat=4)))
     return _of_numbers("balance-scale", X, np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]))
 
@@ -263,13 +199,7 @@ def _of_counts(name: str, columns: list[str], counts: dict[tuple[str, ...], list
 
 
 def titanic() -> Table:
-    """Who survived the Titanic (Dawson 1995): class, sex and age of 2,201 people.
-
-    Returns
-    -------
-    Table
-        2,201 x 3 categorical features, two classes.
-    """
+    """Who survived the Titanic (Dawson 1995): class, sex and age of 2,201 people."""
     counts: dict[tuple[str, ...], list[int]] = {
         ("1st", "male", "child"): [0, 5], ("2nd", "male", "child"): [0, 11],
         ("3rd", "male", "child"): [35, 13], ("1st", "female", "child"): [0, 1],
@@ -283,13 +213,7 @@ def titanic() -> Table:
 
 
 def berkeley() -> Table:
-    """Who was admitted to Berkeley in 1973 (Bickel, Hammel and O'Connell 1975).
-
-    Returns
-    -------
-    Table
-        4,526 x 2 categorical features, two classes.
-    """
+    """Who was admitted to Berkeley in 1973 (Bickel, Hammel and O'Connell 1975)."""
     counts: dict[tuple[str, ...], list[int]] = {
         ("A", "male"): [313, 512], ("A", "female"): [19, 89],
         ("B", "male"): [207, 353], ("B", "female"): [8, 17],
@@ -316,20 +240,7 @@ def _with_gaps(rng: np.random.Generator, column: Any, share: float) -> Any:
 
 
 def orders(n_rows: int = 4000, seed: int = 0) -> Table:
-    """Orders of a shop, of which few are returned: categories of uneven levels, missing values.
-
-    Parameters
-    ----------
-    n_rows : int, default=4000
-        How many.
-    seed : int, default=0
-        Of the random numbers.
-
-    Returns
-    -------
-    Table
-        8 features, two classes of 12% and 88% or so.
-    """
+    """Orders of a shop, of which few are returned: categories of uneven levels, missing values."""
     rng = np.random.default_rng(seed)
     town, towns = _levels(rng, "town", 1 / np.arange(1, 61), n_rows)
     brand, brands = _levels(rng, "brand", 1 / np.arange(1, 13), n_rows)
@@ -351,20 +262,7 @@ def orders(n_rows: int = 4000, seed: int = 0) -> Table:
 
 
 def visits(n_rows: int = 3000, seed: int = 1) -> Table:
-    """Visits to a doctor in a year: counts with a mean that depends on five features.
-
-    Parameters
-    ----------
-    n_rows : int, default=3000
-        How many people.
-    seed : int, default=1
-        Of the random numbers.
-
-    Returns
-    -------
-    Table
-        6 features; small counts are predicted.
-    """
+    """Visits to a doctor in a year: counts with a mean that depends on five features."""
     rng = np.random.default_rng(seed)
     age = rng.integers(18, 90, n_rows)
     region, regions = _levels(rng, "region", [4, 3, 2, 1, 1], n_rows)
@@ -383,20 +281,7 @@ def visits(n_rows: int = 3000, seed: int = 1) -> Table:
 
 
 def claims(n_rows: int = 5000, seed: int = 2) -> Table:
-    """Claims of insured cars: mostly zeros, a mean that is a product of many factors.
-
-    Parameters
-    ----------
-    n_rows : int, default=5000
-        How many contracts.
-    seed : int, default=2
-        Of the random numbers.
-
-    Returns
-    -------
-    Table
-        7 features; the number of claims is predicted.
-    """
+    """Claims of insured cars: mostly zeros, a mean that is a product of many factors."""
     rng = np.random.default_rng(seed)
     model, models = _levels(rng, "model", 1 / np.sqrt(np.arange(1, 41)), n_rows)
     area, areas = _levels(rng, "area", [3, 5, 2, 2, 1, 1], n_rows)
@@ -417,20 +302,7 @@ def claims(n_rows: int = 5000, seed: int = 2) -> Table:
 
 
 def tickets(n_rows: int = 2500, seed: int = 3) -> Table:
-    """Tickets of a help desk: five unequal classes, rare levels, many missing values.
-
-    Parameters
-    ----------
-    n_rows : int, default=2500
-        How many.
-    seed : int, default=3
-        Of the random numbers.
-
-    Returns
-    -------
-    Table
-        9 features, five classes.
-    """
+    """Tickets of a help desk: five unequal classes, rare levels, many missing values."""
     rng = np.random.default_rng(seed)
     shares = {"product": 25, "channel": 4, "language": 9, "customer": 120}
     codes, columns = {}, {}
@@ -520,16 +392,6 @@ TABLES = {**DEVELOPMENT, **JUDGED}
 def role(name: str) -> Role:
     """What a table is for.
 
-    Parameters
-    ----------
-    name : str
-        One of ``TABLES``.
-
-    Returns
-    -------
-    {"development", "judged"}
-        Which.
-
     Examples
     --------
     >>> role("wine"), role("car")
@@ -539,13 +401,7 @@ def role(name: str) -> Role:
 
 
 def present() -> list[str]:
-    """The tables that can be read here: all but files of the optional data folder that are absent.
-
-    Returns
-    -------
-    list of str
-        In the order of ``TABLES``.
-    """
+    """The tables that can be read here: all but absent files of the optional data folder."""
     files = {*_DEVELOPMENT_FILES, *_JUDGED_FILES}
     return [name for name in TABLES if name not in files or file_of(name) is not None]
 
@@ -553,16 +409,6 @@ def present() -> list[str]:
 @cache
 def read(name: str) -> Table:
     """A table by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of ``TABLES``.
-
-    Returns
-    -------
-    Table
-        As many of its rows as are used; ``name`` is its own.
 
     Examples
     --------

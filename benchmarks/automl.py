@@ -58,23 +58,15 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class Race:
-    """How long everybody gets, and who is there.
+    """How long everybody gets, and who is there."""
 
-    Parameters
-    ----------
-    name : str
-        In the names of the cases.
-    seconds : float
-        The time.
-    who : sequence of System
-        Those that can be run; orfeon is the first.
-    n_rows : int, optional
-        At most so many rows of a table.
-    """
-
+    #: In the names of the cases.
     name: str
+    #: The time.
     seconds: float
+    #: Those that can be run; orfeon is the first.
     who: Sequence[System]
+    #: At most so many rows of a table.
     n_rows: int | None = None
 
 
@@ -91,22 +83,7 @@ def present() -> list[str]:
 
 
 def split(table: Table, seed: int, n_rows: int | None = None) -> tuple[Table, Table]:
-    """Rows to learn from and rows to predict.
-
-    Parameters
-    ----------
-    table : Table
-        All rows.
-    seed : int
-        Of the random numbers.
-    n_rows : int, optional
-        At most so many rows in both together.
-
-    Returns
-    -------
-    tuple of two Tables
-        With the same shares of the classes.
-    """
+    """Rows to learn from and rows to predict."""
     kind = StratifiedShuffleSplit if table.n_classes else ShuffleSplit
     shares: dict[str, float] = {"test_size": _TEST_SHARE}
     if n_rows is not None and n_rows < len(table.y):
@@ -167,18 +144,6 @@ def _loss(runs: Sequence[Mapping[str, Any]]) -> float:
 
 def is_covered(run: Mapping[str, Any], n_classes: int) -> bool:
     """Whether the interval that a study states holds the loss on the rows kept aside.
-
-    Parameters
-    ----------
-    run : mapping
-        A result of orfeon.
-    n_classes : int
-        0 where the interval is of the root of the squared error.
-
-    Returns
-    -------
-    bool
-        Whether it does.
 
     Examples
     --------
@@ -261,18 +226,7 @@ def _alone(
 
 
 def suite(quick: bool) -> Suite:
-    """The cases: a table each, then all of them together, at each budget.
-
-    Parameters
-    ----------
-    quick : bool
-        Two tables of 200 rows, three seconds, and only the peers that are installed.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases: a table each, then all of them together, at each budget."""
     results = FoldResults(fold_results.FOLDER / "automl.jsonl")
     there, notices = installed([ORFEON_STUDY, FLAML_SYSTEM, MEDIUM, BEST], make=not quick)
     by_name = {system.name: system for system in there}

@@ -35,17 +35,11 @@ _HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment of Python packages.
+    """An environment of Python packages."""
 
-    Parameters
-    ----------
-    name : str
-        Of its folder.
-    packages : tuple of str
-        What pip installs; the first is the system itself.
-    """
-
+    #: Of its folder.
     name: str
+    #: What pip installs; the first is the system itself.
     packages: tuple[str, ...]
 
     @property
@@ -54,13 +48,7 @@ class Environment:
         return Path(os.environ.get("ORFEON_PEERS", ".peers")) / self.name / "bin" / "python"
 
     def make(self) -> str | None:
-        """Install the packages if they are not there.
-
-        Returns
-        -------
-        str or None
-            Why that failed.
-        """
+        """Install the packages if they are not there."""
         if self.version() is not None:
             return None
         folder = self.python.parents[1]
@@ -85,23 +73,15 @@ class Environment:
 
 @dataclass(frozen=True)
 class System:
-    """A system and how it is called.
+    """A system and how it is called."""
 
-    Parameters
-    ----------
-    name : str
-        Who it is.
-    environment : Environment, optional
-        Where it lives; orfeon lives here.
-    script : str, default=""
-        The file of this folder that runs it.
-    preset : str, default=""
-        What it is asked for.
-    """
-
+    #: Who it is.
     name: str
+    #: Where it lives; orfeon lives here.
     environment: Environment | None = None
+    #: The file of this folder that runs it.
     script: str = ""
+    #: What it is asked for.
     preset: str = ""
 
     def state(self) -> str | None:
@@ -109,22 +89,7 @@ class System:
         return code_state((".",)) if self.environment is None else self.environment.version()
 
     def command(self, folder: Path, seconds: float, seed: int) -> list[str]:
-        """What is run in a folder that holds the task.
-
-        Parameters
-        ----------
-        folder : Path
-            Holds ``train.csv``, ``test.csv`` and ``task.json``.
-        seconds : float
-            The time it is given.
-        seed : int
-            Of the random numbers.
-
-        Returns
-        -------
-        list of str
-            A command line.
-        """
+        """What is run in a folder that holds the task."""
         if self.environment is not None:
             return [str(self.environment.python.absolute()), str(_HERE / self.script), str(folder)]
         return [
@@ -148,20 +113,7 @@ def _metric(folder: Path) -> str:
 
 
 def installed(systems: Sequence[System], *, make: bool) -> tuple[list[System], list[str]]:
-    """The systems that can be run here.
-
-    Parameters
-    ----------
-    systems : sequence of System
-        All.
-    make : bool
-        Whether environments that are missing are made.
-
-    Returns
-    -------
-    tuple of two lists
-        The systems, and a sentence for each that is left out.
-    """
+    """The systems that can be run here."""
     there, notices = [], []
     for system in systems:
         reason = "it is not installed" if system.environment is not None else None
@@ -185,21 +137,7 @@ def label(code: int) -> str:
 def write_task(
     folder: Path, training: Table, test: Table, seconds: float, seed: int, preset: str
 ) -> None:
-    """Write the files that every system reads.
-
-    Parameters
-    ----------
-    folder : Path
-        Where.
-    training, test : Table
-        Rows to learn from, and rows to predict.
-    seconds : float
-        The time to be given.
-    seed : int
-        Of the random numbers.
-    preset : str
-        What AutoGluon is asked for.
-    """
+    """Write the files that every system reads."""
     labels = [label(code) for code in range(training.n_classes)] or None
     target = training.y if labels is None else np.array(labels)[training.y]
     training.X.assign(target=target).to_csv(folder / "train.csv", index=False)
@@ -211,20 +149,7 @@ def write_task(
 
 
 def read_answers(folder: Path, n_classes: int) -> npt.NDArray[np.float64]:
-    """What a system answered, in the order of the classes.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds ``answers.csv``.
-    n_classes : int
-        0 where numbers are predicted.
-
-    Returns
-    -------
-    ndarray
-        Probabilities of shape (n_rows, n_classes), or numbers of shape (n_rows,).
-    """
+    """What a system answered, in the order of the classes."""
     answers = pandas.read_csv(folder / "answers.csv")
     if not n_classes:
         return np.asarray(answers["prediction"], np.float64)
@@ -246,25 +171,7 @@ def _call(command: Sequence[str], seconds: float, who: str) -> str:
 def measure(
     system: System, training: Table, test: Table, seconds: float, seed: int
 ) -> dict[str, Any]:
-    """Give a system its time on the training rows, and score its predictions of the test rows.
-
-    Parameters
-    ----------
-    system : System
-        Who.
-    training, test : Table
-        A split.
-    seconds : float
-        The time it is given.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    dict
-        ``loss`` (log loss or squared error), ``error``, ``seconds`` of the clock; of orfeon also
-        the ``interval`` that it states for its loss, and the ``method`` that it delivers.
-    """
+    """Give a system its time on the training rows, and score its predictions of the test rows."""
     with tempfile.TemporaryDirectory(prefix="orfeon-automl-") as name:
         folder = Path(name)
         write_task(folder, training, test, seconds, seed, system.preset)

@@ -50,37 +50,25 @@ Problem = Callable[[int, int], tuple[Data, Data]]
 
 @dataclass(frozen=True)
 class Effort:
-    """The amount of work in each case.
+    """The amount of work in each case."""
 
-    Parameters
-    ----------
-    stumps, depth_5, full_trees : mapping of int to int
-        Members of AdaBoost by the rows of the training set.
-    gradient : mapping of int to int
-        Rounds of gradient boosting of exact trees by the rows of the training set.
-    histogram : tuple of two int
-        Rows of the training set and rounds of gradient boosting of binned trees.
-    n_queried : int
-        Members of the models that predict.
-    n_rows_predicted : int
-        Rows predicted.
-    rounds : int
-        How often each contender is timed.
-    often : int
-        How many times as often on few rows.
-    hurried : bool
-        Whether memory, and numbers on two threads, are left out.
-    """
-
+    #: Members of AdaBoost by the rows of the training set.
     stumps: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 50})
     depth_5: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 50, 50_000: 50})
     full_trees: Mapping[int, int] = field(default_factory=lambda: {300: 50, 5000: 20, 50_000: 5})
+    #: Rounds of gradient boosting of exact trees by the rows of the training set.
     gradient: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 100})
+    #: Rows of the training set and rounds of gradient boosting of binned trees.
     histogram: tuple[int, int] = (50_000, 100)
+    #: Members of the models that predict.
     n_queried: int = 100
+    #: Rows predicted.
     n_rows_predicted: int = 10_000
+    #: How often each contender is timed.
     rounds: int = 5
+    #: How many times as often on few rows.
     often: int = 3
+    #: Whether memory, and numbers on two threads, are left out.
     hurried: bool = False
 
 
@@ -103,20 +91,13 @@ QUICK = Effort(
 
 @dataclass(frozen=True)
 class Loss:
-    """The loss on the test set.
+    """The loss on the test set."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    of : callable
-        Takes predictions and true values; returns a number.
-    text : callable
-        Writes that number.
-    """
-
+    #: What it is called.
     name: str
+    #: Takes predictions and true values; returns a number.
     of: Callable[[Answers, Answers], float]
+    #: Writes that number.
     text: Callable[[float], str]
 
 
@@ -136,29 +117,19 @@ SQUARED_ERROR = Loss(
 
 @dataclass(frozen=True)
 class Method:
-    """A way to boost, on a problem.
+    """A way to boost, on a problem."""
 
-    Parameters
-    ----------
-    who : callable
-        Returns the libraries, orfeon first.
-    problem : callable
-        Makes a training set and a test set.
-    targets : mapping of str to Target
-        By peer.
-    loss : Loss
-        The loss of the models.
-    n_threads : int
-        Threads of each library.
-    note : str
-        What a reader must know.
-    """
-
+    #: Returns the libraries, orfeon first.
     who: Callable[[], list[Booster]]
+    #: Makes a training set and a test set.
     problem: Problem
+    #: By peer.
     targets: Mapping[str, Target] = field(default_factory=dict)
+    #: The loss of the models.
     loss: Loss = ERROR
+    #: Threads of each library.
     n_threads: int = 1
+    #: What a reader must know.
     note: str = ""
 
 
@@ -209,24 +180,7 @@ def _about_peer(measurement: Measurement, timing: Timing, n_threads: int) -> Mea
 def fitting(
     name: str, method: Method, n_rows: int, n_members: int, rounds: int
 ) -> list[Measurement]:
-    """Fit one method on one training set.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    method : Method
-        Who does what.
-    n_rows, n_members : int
-        Rows of the training set, and members requested.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        One for each peer.
-    """
+    """Fit one method on one training set."""
     training, test = method.problem(n_rows, _TEST_ROWS)
     who = method.who()
     fittings = {one.name: Fitting(one, training, n_members) for one in who}
@@ -260,20 +214,7 @@ def _boost_in_a_process(library: str, *sizes: int) -> dict[str, float]:
 
 
 def memory(name: str, n_rows: int, n_features: int, n_rounds: int) -> list[Measurement]:
-    """Peak memory of a fit of binned trees beside its data, each in a fresh process.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    n_rows, n_features, n_rounds : int
-        Size of the training set, and rounds.
-
-    Returns
-    -------
-    list of Measurement
-        One, as a share of scikit-learn's; none where the system does not tell.
-    """
+    """Peak memory of a fit of binned trees beside its data, each in a fresh process."""
     sizes = n_rows, n_features, n_rounds
     answers = {library: _boost_in_a_process(library, *sizes) for library in (ORFEON, SCIKIT_LEARN)}
     if any("before" not in one for one in answers.values()):
@@ -295,26 +236,7 @@ def memory(name: str, n_rows: int, n_features: int, n_rounds: int) -> list[Measu
 def predicting(
     name: str, who: Sequence[Booster], problem: Problem, n_rows: int, effort: Effort
 ) -> list[Measurement]:
-    """Predict a batch of rows with fitted models, on one thread.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    who : sequence of Booster
-        Who takes part, orfeon first.
-    problem : callable
-        Makes a training set and the batch.
-    n_rows : int
-        Rows of the training set.
-    effort : Effort
-        Members and rows of the batch.
-
-    Returns
-    -------
-    list of Measurement
-        One for each peer.
-    """
+    """Predict a batch of rows with fitted models, on one thread."""
     training, rows = problem(n_rows, effort.n_rows_predicted)
     with one_thread():
         models = {one.name: one.fit(training, effort.n_queried, 0) for one in who}
@@ -386,18 +308,7 @@ def _histogram(n_threads: int) -> dict[str, Method]:
 
 
 def suite(quick: bool) -> Suite:
-    """The cases of boosting.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases of boosting."""
     effort = QUICK if quick else FULL
     cases = []
 

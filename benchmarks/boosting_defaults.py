@@ -51,26 +51,17 @@ _N_SHOWN = 10
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the search does.
+    """How much work the search does."""
 
-    Parameters
-    ----------
-    n_random : int, default=20
-        Random points of the grid.
-    n_folds : int, default=2
-        Folds of each table.
-    n_rounds : int, optional
-        Rounds of all, if not those of the settings.
-    tables : sequence of str, optional
-        Which tables, if not all of development.
-    names : sequence of str, optional
-        Which settings are changed alone, if not all.
-    """
-
+    #: Random points of the grid.
     n_random: int = 20
+    #: Folds of each table.
     n_folds: int = 2
+    #: Rounds of all, if not those of the settings.
     n_rounds: int | None = None
+    #: Which tables, if not all of development.
     tables: Sequence[str] | None = None
+    #: Which settings are changed alone, if not all.
     names: Sequence[str] | None = None
 
 
@@ -90,16 +81,6 @@ def defaults() -> dict[str, Any]:
 def one_by_one(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Settings that differ from the defaults in one value.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Which are changed; all without it.
-
-    Returns
-    -------
-    list of dict
-        The changed setting alone.
-
     Examples
     --------
     >>> [point["max_depth"] for point in one_by_one(["max_depth"])]
@@ -116,18 +97,7 @@ def one_by_one(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
 
 
 def at_random(n_settings: int) -> list[dict[str, Any]]:
-    """Random points of the grid.
-
-    Parameters
-    ----------
-    n_settings : int
-        How many; the first are the same for any number.
-
-    Returns
-    -------
-    list of dict
-        All settings but the ways to stop early, which stay at their defaults.
-    """
+    """Random points of the grid."""
     rng = np.random.default_rng(0)
     free = {name: values for name, values in GRID.items() if name in list(GRID)[:6]}
     return [
@@ -143,16 +113,6 @@ def design(effort: Effort) -> list[dict[str, Any]]:
 
 def text(settings: Settings) -> str:
     """Settings in one line.
-
-    Parameters
-    ----------
-    settings : mapping
-        By name.
-
-    Returns
-    -------
-    str
-        As they are written in Python.
 
     Examples
     --------
@@ -177,23 +137,15 @@ def contestant(settings: Settings) -> Contestant:
 
 @dataclass(frozen=True)
 class Found:
-    """What settings gave on tables.
+    """What settings gave on tables."""
 
-    Parameters
-    ----------
-    settings : list of dict
-        What is changed from the defaults; the first are the defaults.
-    tables : list of str
-        The tables.
-    losses : ndarray of shape (n_settings, n_tables)
-        Means over the folds.
-    times : ndarray of shape (n_settings, n_tables)
-        Times of a fit over LightGBM's.
-    """
-
+    #: What is changed from the defaults; the first are the defaults.
     settings: list[dict[str, Any]]
+    #: The tables.
     tables: list[str]
+    #: Means over the folds; of shape (n_settings, n_tables).
     losses: Floats
+    #: Times of a fit over LightGBM's; of shape (n_settings, n_tables).
     times: Floats
 
     def log_ratios(self) -> Floats:
@@ -205,24 +157,7 @@ class Found:
 def fit_table(
     name: str, who: Sequence[Contestant], results: FoldResults, effort: Effort
 ) -> tuple[Floats, Floats]:
-    """Losses and seconds of all settings on one table.
-
-    Parameters
-    ----------
-    name : str
-        The table.
-    who : sequence of Contestant
-        The settings.
-    results : FoldResults
-        What was done before; what is new is added.
-    effort : Effort
-        How much work.
-
-    Returns
-    -------
-    tuple of two ndarrays
-        Means over the folds, one for each setting.
-    """
+    """Losses and seconds of all settings on one table."""
     folds = accuracy_tables.read(name).folds()[: effort.n_folds]
     size = "" if effort.n_rounds is None else f" ({effort.n_rounds} rounds)"
     means = []
@@ -239,22 +174,7 @@ def fit_table(
 
 
 def search(results: FoldResults, effort: Effort, tables: Sequence[str]) -> Found:
-    """All settings on all tables.
-
-    Parameters
-    ----------
-    results : FoldResults
-        What was done before; what is new is added.
-    effort : Effort
-        How much work.
-    tables : sequence of str
-        Development tables.
-
-    Returns
-    -------
-    Found
-        Losses and times; the times are not a number without LightGBM.
-    """
+    """All settings on all tables."""
     settings = design(effort)
     who = [contestant(point) for point in settings]
     peers = [peer for peer in accuracy_contestants.peers() if peer.name == LIGHTGBM]
@@ -269,22 +189,7 @@ def search(results: FoldResults, effort: Effort, tables: Sequence[str]) -> Found
 
 
 def bootstrap(log_ratios: Floats, n_drawn: int = _N_DRAWN, seed: int = 0) -> Floats:
-    """Mean log ratios over bootstrap samples of the tables.
-
-    Parameters
-    ----------
-    log_ratios : ndarray of shape (n_settings, n_tables)
-        Of each table.
-    n_drawn : int
-        How many samples.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    ndarray of shape (n_drawn, n_settings)
-        Means.
-    """
+    """Mean log ratios over bootstrap samples of the tables."""
     n_tables = log_ratios.shape[1]
     drawn = np.random.default_rng(seed).integers(n_tables, size=(n_drawn, n_tables))
     counts = np.stack([np.bincount(rows, minlength=n_tables) for rows in drawn])
@@ -293,22 +198,7 @@ def bootstrap(log_ratios: Floats, n_drawn: int = _N_DRAWN, seed: int = 0) -> Flo
 
 
 def lines(found: Found, places: Sequence[int], label: str = "") -> list[Measurement]:
-    """A measurement of each of some settings.
-
-    Parameters
-    ----------
-    found : Found
-        Losses and times.
-    places : sequence of int
-        Which settings.
-    label : str
-        What the names of the cases begin with.
-
-    Returns
-    -------
-    list of Measurement
-        In this order: mean ratios of the losses to those of the defaults.
-    """
+    """A measurement of each of some settings."""
     ratios = found.log_ratios()
     drawn = bootstrap(ratios)
     wins = np.bincount(np.argmin(drawn, axis=1), minlength=len(ratios)) / len(drawn)
@@ -359,18 +249,7 @@ def _one_table(name: str, results: FoldResults, effort: Effort) -> list[Measurem
 
 
 def suite(quick: bool) -> Suite:
-    """The cases: a table each, then the best settings and the effect of each.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases: a table each, then the best settings and the effect of each."""
     effort = QUICK if quick else FULL
     results = FoldResults(fold_results.FOLDER / "boosting-defaults.jsonl")
     there = [name for name in accuracy_tables.present() if name in accuracy_tables.DEVELOPMENT]

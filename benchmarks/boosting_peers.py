@@ -29,40 +29,18 @@ _SLOW_FROM = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Booster(Contestant):
-    """One library's way to boost.
+    """One library's way to boost."""
 
-    Parameters
-    ----------
-    n_rounds : callable
-        Takes a model; gives the number of rounds that it ran.
-    staged : callable, optional
-        Takes a model and rows; gives its predictions after each round. Only orfeon's are compared
-        with models of fewer rounds.
-    soft : bool, default=False
-        Whether predictions are those of ``predict_proba``: probabilities of the second class.
-    """
-
+    #: Takes a model; gives the number of rounds that it ran.
     n_rounds: Callable[[Any], int]
+    #: Takes a model and rows; gives its predictions after each round. Only orfeon's are compared
+    #: with models of fewer rounds.
     staged: Callable[[Any, Data], Iterator[Answers]] | None = None
+    #: Whether predictions are those of ``predict_proba``: probabilities of the second class.
     soft: bool = False
 
     def answers(self, model: Any, rows: Data, n_rounds: int) -> Answers:
-        """Predictions of a model, or of its first rounds.
-
-        Parameters
-        ----------
-        model : estimator
-            Fitted.
-        rows : Data
-            Rows to predict.
-        n_rounds : int
-            Rounds that count.
-
-        Returns
-        -------
-        ndarray
-            Its predictions.
-        """
+        """Predictions of a model, or of its first rounds."""
         if self.staged is None or n_rounds >= self.n_rounds(model):
             return (self.predict_proba if self.soft else self.predict)(model, rows)
         return next(islice(self.staged(model, rows), n_rounds - 1, None))
@@ -128,20 +106,6 @@ def two_clusters(
 ) -> tuple[Data, Data]:
     """Two classes of gaussian clusters, some features of noise, and some labels that are wrong.
 
-    Parameters
-    ----------
-    n_rows, n_test : int
-        Rows of the training set and of the test set.
-    n_features : int, default=20
-        Features.
-    noise : float, default=0.05
-        Share of the labels that are drawn at random.
-
-    Returns
-    -------
-    tuple of two Data
-        The training set and the test set.
-
     Examples
     --------
     >>> training, test = two_clusters(300, 100)
@@ -165,20 +129,6 @@ def contradicting_clusters(
 
     A tree without limits separates all different samples, makes no error, and leaves nothing to
     boost. Here no tree can, so all rounds run.
-
-    Parameters
-    ----------
-    n_rows, n_test : int
-        Rows of the training set and of the test set.
-    rounded : bool, default=False
-        Whether values are rounded to whole numbers, of which each feature has a dozen or so.
-    share : float, default=0.1
-        Share of the rows that contradict others.
-
-    Returns
-    -------
-    tuple of two Data
-        The training set and the test set.
 
     Examples
     --------

@@ -50,24 +50,7 @@ def _timing(runs: list[dict[str, float]]) -> Timing:
 
 
 def boosting(name: str, problem: str, n_rows: int, n_rounds: int, rounds: int) -> list[Measurement]:
-    """Fit one problem with one thread and with two.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    problem : {"interactions", "adult"}
-        What is learnt.
-    n_rows, n_rounds : int
-        Rows of the training set, and rounds of boosting.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        For each number of threads one for each peer; then threads, and memory.
-    """
+    """Fit one problem with one thread and with two."""
     libraries = [one.name for one in gradient_peers.binned(classes=True)]
     counts = (1, 2) if (os.cpu_count() or 1) >= 2 else (1,)
     turns = list(product(counts, libraries))
@@ -141,18 +124,7 @@ def _of_memory(name: str, libraries: list[str], runs: Runs) -> list[Measurement]
 
 
 def cases(quick: bool) -> list[Case]:
-    """The cases, by size.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    list of Case
-        Tables of three sizes, and that of adults if it is there.
-    """
+    """The cases, by size."""
     n_rounds, rounds = (10, 1) if quick else (100, 3)
     sizes = (10_000, 100_000) if quick else (10_000, 100_000, 1_000_000)
     run: Callable[..., list[Measurement]]
@@ -168,12 +140,6 @@ def cases(quick: bool) -> list[Case]:
 
 
 def notices() -> list[str]:
-    """What is left out.
-
-    Returns
-    -------
-    list of str
-        A line for each peer and for the table that is absent.
-    """
+    """What is left out."""
     absent = [] if ADULT.exists() else [f"{ADULT.name} is not there: adult is left out."]
     return [*gradient_peers.missing_notices(), *absent]

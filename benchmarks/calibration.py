@@ -57,16 +57,6 @@ _TO_FOREST = Target("at most", 1.1, "ratio")
 def geometric_mean(ratios: Sequence[float]) -> float:
     """The geometric mean of some ratios.
 
-    Parameters
-    ----------
-    ratios : sequence of float
-        Positive numbers.
-
-    Returns
-    -------
-    float
-        Their geometric mean.
-
     Examples
     --------
     >>> geometric_mean([0.5, 2.0])
@@ -91,18 +81,7 @@ class Losses:
 
 
 def tables(quick: bool) -> list[str]:
-    """Names of the tables that are compared.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether a few of scikit-learn's will do.
-
-    Returns
-    -------
-    list of str
-        Those with classes that are at hand.
-    """
+    """Names of the tables that are compared."""
     names = [name for name in accuracy_tables.present() if name not in _MADE]
     if quick:
         return [name for name in names if name in _QUICK]
@@ -116,18 +95,7 @@ def _has_enough(name: str) -> bool:
 
 
 def rows_of(name: str) -> Table:
-    """A table, or as many of its rows as are used.
-
-    Parameters
-    ----------
-    name : str
-        The table.
-
-    Returns
-    -------
-    Table
-        Its rows.
-    """
+    """A table, or as many of its rows as are used."""
     table = accuracy_tables.read(name)
     rows = np.random.default_rng(0).permutation(table.shape[0])[:_MOST_ROWS]
     taken = table.take(np.sort(rows))
@@ -140,18 +108,7 @@ def rows_of(name: str) -> Table:
 
 
 def contenders(make: Callable[[], Any]) -> dict[str, Any]:
-    """Ensembles, not fitted: plain, calibrated in one fit, and by scikit-learn.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the ensemble.
-
-    Returns
-    -------
-    dict of str to estimator
-        By name.
-    """
+    """Ensembles, not fitted: plain, calibrated in one fit, and by scikit-learn."""
     found = {"plain": make()}
     found |= {name: make().set_params(calibrate=name) for name in ONE_FIT}
     found |= {f"cv {name}": CalibratedClassifierCV(make(), method=name, cv=5) for name in THEIRS}
@@ -159,20 +116,7 @@ def contenders(make: Callable[[], Any]) -> dict[str, Any]:
 
 
 def measure(table: Table, make: Callable[[], Any]) -> Losses:
-    """Log losses on the folds of a table.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    make : callable
-        Makes the ensemble.
-
-    Returns
-    -------
-    Losses
-        Means over the folds.
-    """
+    """Log losses on the folds of a table."""
     losses: dict[str, list[float]] = {}
     seconds: dict[str, float] = {}
     for training, test in table.folds():
@@ -191,22 +135,7 @@ def measure(table: Table, make: Callable[[], Any]) -> Losses:
 
 
 def compared(name: str, make: Callable[[], Any], chosen: Sequence[str]) -> list[Measurement]:
-    """One ensemble on all tables.
-
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    make : callable
-        Makes it.
-    chosen : sequence of str
-        The tables.
-
-    Returns
-    -------
-    list of Measurement
-        Geometric means over the tables of log losses over those of scikit-learn's calibration.
-    """
+    """One ensemble on all tables."""
     found = [measure(rows_of(one), make) for one in chosen]
     n_rows = sum(one.shape[0] for one in found)
     lines = []
@@ -228,18 +157,7 @@ def compared(name: str, make: Callable[[], Any], chosen: Sequence[str]) -> list[
 
 
 def switching_to_forest(chosen: Sequence[str]) -> list[Measurement]:
-    """Class-switching and a forest, both uncalibrated.
-
-    Parameters
-    ----------
-    chosen : sequence of str
-        The tables.
-
-    Returns
-    -------
-    list of Measurement
-        The geometric mean of the ratio of their log losses.
-    """
+    """Class-switching and a forest, both uncalibrated."""
     ratios: dict[str, float] = {}
     for one in chosen:
         table = rows_of(one)
@@ -262,18 +180,7 @@ def switching_to_forest(chosen: Sequence[str]) -> list[Measurement]:
 
 
 def suite(quick: bool) -> Suite:
-    """All cases.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether three tables will do.
-
-    Returns
-    -------
-    Suite
-        A case for each ensemble, and class-switching against the forest.
-    """
+    """All cases."""
     chosen = tables(quick)
     cases = [Case(name, partial(compared, name, make, chosen)) for name, make in ENSEMBLES.items()]
     cases.append(Case("uncalibrated", partial(switching_to_forest, chosen)))

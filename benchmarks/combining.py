@@ -29,29 +29,19 @@ _N_TEST = 10_000
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_members : int
-        Trees of a bag.
-    n_queried : int
-        Rows that are predicted by each rule.
-    learnt : tuple of int
-        Sizes of training sets from which rules learn.
-    stacked : tuple of int
-        Sizes of training sets of stacks.
-    n_stacked : int
-        Trees of a stacked forest.
-    rounds : int
-        How often each contender is timed.
-    """
-
+    #: Trees of a bag.
     n_members: int = 200
+    #: Rows that are predicted by each rule.
     n_queried: int = 10_000
+    #: Sizes of training sets from which rules learn.
     learnt: tuple[int, ...] = (300, 5000)
+    #: Sizes of training sets of stacks.
     stacked: tuple[int, ...] = (300, 5000)
+    #: Trees of a stacked forest.
     n_stacked: int = 200
+    #: How often each contender is timed.
     rounds: int = 7
 
 
@@ -112,24 +102,7 @@ def _to_majority(
 
 
 def prediction(case: str, n_members: int, n_queried: int, rounds: int) -> list[Measurement]:
-    """Predict by each rule, against the majority.
-
-    Parameters
-    ----------
-    case : str
-        The case.
-    n_members : int
-        Trees of the bag.
-    n_queried : int
-        Rows, which are the test set.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        The seconds of the majority, and the ratio of each other rule to it.
-    """
+    """Predict by each rule, against the majority."""
     training, test = problems.with_test(problems.waveform, 300, n_queried)
     bags = {rule: fit_bag(training, n_members, rule) for rule in rule_names()}
     contenders = [
@@ -143,24 +116,7 @@ def prediction(case: str, n_members: int, n_queried: int, rounds: int) -> list[M
 
 
 def learning(case: str, n_rows: int, n_members: int, rounds: int) -> list[Measurement]:
-    """Fit with each rule that learns, against the majority, which is a plain fit.
-
-    Parameters
-    ----------
-    case : str
-        The case.
-    n_rows : int
-        Size of the training set.
-    n_members : int
-        Trees of the bag.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        The seconds of the plain fit, and the ratio of each other fit to it.
-    """
+    """Fit with each rule that learns, against the majority, which is a plain fit."""
     training, test = problems.with_test(problems.waveform, n_rows, _N_TEST)
     contenders = [
         Contender(
@@ -194,24 +150,7 @@ def stack_by_folds(forest: Any, data: Data, n_members: int) -> Any:
 
 
 def stacking(case: str, n_rows: int, n_members: int, rounds: int) -> list[Measurement]:
-    """Stack a forest out of bag, against scikit-learn's stack by five folds.
-
-    Parameters
-    ----------
-    case : str
-        The case.
-    n_rows : int
-        Size of the training set.
-    n_members : int
-        Trees of the forest.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        Against scikit-learn's stack of the same forest, and of its own.
-    """
+    """Stack a forest out of bag, against scikit-learn's stack by five folds."""
     training, test = problems.with_test(problems.waveform, n_rows, _N_TEST)
     stacks: dict[str, Callable[[Data, int], Any]] = {
         "orfeon": stack_out_of_bag,
@@ -233,18 +172,7 @@ def stacking(case: str, n_rows: int, n_members: int, rounds: int) -> list[Measur
 
 
 def cases(effort: Effort) -> list[Case]:
-    """The cases of combination.
-
-    Parameters
-    ----------
-    effort : Effort
-        How much work they do.
-
-    Returns
-    -------
-    list of Case
-        Prediction, learning and stacking.
-    """
+    """The cases of combination."""
     n, rounds = effort.n_members, effort.rounds
     found = [Case("predict", partial(prediction, "predict", n, effort.n_queried, rounds))]
     for n_rows in effort.learnt:

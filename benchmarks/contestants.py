@@ -26,52 +26,27 @@ ORFEON, SCIKIT_LEARN, YDF, INTEL = "orfeon", "scikit-learn", "ydf", "Intel's ext
 
 @dataclass(frozen=True)
 class Contestant:
-    """One library's way to do a method.
+    """One library's way to do a method."""
 
-    Parameters
-    ----------
-    name : str
-        The library.
-    fit : callable
-        Takes data, a number of trees and a seed; gives a fitted model.
-    predict : callable
-        Takes a model and rows; gives class codes.
-    predict_proba : callable
-        Takes a model and rows; gives shares of the classes.
-    note : str, default=""
-        What is not comparable.
-    slow_from : int, optional
-        From this many rows on, only a fraction of the trees is timed.
-    divisor : int, default=10
-        Which fraction: the tenth part.
-    in_processes : bool, default=False
-        Whether other processes do the work.
-    """
-
+    #: The library.
     name: str
+    #: Takes data, a number of trees and a seed; gives a fitted model.
     fit: Callable[[Data, int, int], Any]
+    #: Takes a model and rows; gives class codes.
     predict: Callable[[Any, Data], npt.NDArray[Any]]
+    #: Takes a model and rows; gives shares of the classes.
     predict_proba: Callable[[Any, Data], npt.NDArray[Any]]
+    #: What is not comparable.
     note: str = ""
+    #: From this many rows on, only a fraction of the trees is timed.
     slow_from: int | None = None
+    #: Which fraction: the tenth part.
     divisor: int = 10
+    #: Whether other processes do the work.
     in_processes: bool = False
 
     def trees_timed(self, n_rows: int, n_trees: int) -> int:
-        """Number of trees that are timed.
-
-        Parameters
-        ----------
-        n_rows : int
-            Rows of the training set.
-        n_trees : int
-            Trees of the whole ensemble.
-
-        Returns
-        -------
-        int
-            All of them, or a fraction, at least one.
-        """
+        """Number of trees that are timed."""
         if self.slow_from is None or n_rows < self.slow_from:
             return n_trees
         return max(1, n_trees // self.divisor)
@@ -196,17 +171,7 @@ def _grow(
 
 
 class SwitchedTrees:
-    """What a user of scikit-learn would write: a loop over switched labels, and a vote.
-
-    Parameters
-    ----------
-    n_trees : int
-        How many trees.
-    seed : int
-        Of the switched labels and of the trees.
-    n_processes : int, default=1
-        Processes that grow the trees.
-    """
+    """What a user of scikit-learn would write: a loop over switched labels, and a vote."""
 
     def __init__(self, n_trees: int, seed: int, n_processes: int = 1) -> None:
         self.n_trees = n_trees
@@ -216,18 +181,7 @@ class SwitchedTrees:
         self.n_classes = 0
 
     def fit(self, data: Data) -> SwitchedTrees:
-        """Switch labels and grow the trees.
-
-        Parameters
-        ----------
-        data : Data
-            The training set.
-
-        Returns
-        -------
-        SwitchedTrees
-            Itself.
-        """
+        """Switch labels and grow the trees."""
         self.n_classes = data.n_classes
         labels = problems.switched_labels(data, self.n_trees, self.seed)
         if self.n_processes == 1:
@@ -241,18 +195,7 @@ class SwitchedTrees:
         return self
 
     def predict_proba(self, data: Data) -> Floats:
-        """Share of the trees that vote for each class.
-
-        Parameters
-        ----------
-        data : Data
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Shares.
-        """
+        """Share of the trees that vote for each class."""
         rows = np.arange(len(data.y))
         counts = np.zeros((len(rows), self.n_classes))
         for tree in self.trees:
@@ -260,18 +203,7 @@ class SwitchedTrees:
         return counts / len(self.trees)
 
     def predict(self, data: Data) -> Integers:
-        """The class of most votes.
-
-        Parameters
-        ----------
-        data : Data
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Class codes.
-        """
+        """The class of most votes."""
         return np.asarray(np.argmax(self.predict_proba(data), axis=1))
 
 
@@ -309,43 +241,13 @@ def class_switching_in_two(*, quick: bool = False) -> list[Contestant]:
 
 
 def error_of(contestant: Contestant, models: Sequence[Any], test: Data) -> float:
-    """Test error of some models that vote together.
-
-    Parameters
-    ----------
-    contestant : Contestant
-        Whose models they are.
-    models : sequence
-        The models.
-    test : Data
-        Rows that were not trained on.
-
-    Returns
-    -------
-    float
-        The error.
-    """
+    """Test error of some models that vote together."""
     shares = sum(contestant.predict_proba(model, test) for model in models)
     return float((np.argmax(shares, axis=1) != test.y).mean())
 
 
 def error_of_first(model: Any, n_trees: int, test: Data) -> float:
-    """Error of the first members of an ensemble of orfeon.
-
-    Parameters
-    ----------
-    model : classifier of orfeon
-        Fitted; its first members are those of a smaller ensemble of the same seed.
-    n_trees : int
-        How many of them vote.
-    test : Data
-        Rows that were not trained on.
-
-    Returns
-    -------
-    float
-        The error.
-    """
+    """Error of the first members of an ensemble of orfeon."""
     if n_trees >= len(model):
         return float((model.predict(test.X) != test.y).mean())
     counts = model.forest_.subset(range(n_trees)).count_votes(test.X)

@@ -78,16 +78,6 @@ def _said_of_target(
 def from_scikit_learn(ensemble: Any) -> Forest:
     """The trees of a fitted scikit-learn ensemble.
 
-    Parameters
-    ----------
-    ensemble : random forest or bagging of trees, of classification or regression
-        Fitted, with one output.
-
-    Returns
-    -------
-    Forest
-        The same trees, with all that orfeon keeps of trees that it grew itself.
-
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier

@@ -20,20 +20,7 @@ def _fit(data: Data, n_trees: int) -> Any:
 
 
 def time_by_size(works: dict[int, Callable[[], Any]], rounds: int) -> dict[int, Timing]:
-    """Time tasks of different sizes in turn, on one thread.
-
-    Parameters
-    ----------
-    works : dict of int to callable
-        What is to be timed, by size.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    dict of int to Timing
-        The times, by size.
-    """
+    """Time tasks of different sizes in turn, on one thread."""
     sizes = {str(size): size for size in works}
     contenders = [Contender(name, works[size]) for name, size in sizes.items()]
     with one_thread():
@@ -45,18 +32,6 @@ def relative_growth(
     seconds: dict[int, float], cost: Callable[[int], float]
 ) -> dict[int, float]:  # fmt: skip
     """Seconds over their expected cost, relative to the first size.
-
-    Parameters
-    ----------
-    seconds : dict of int to float
-        Seconds by size.
-    cost : callable
-        What they should be proportional to.
-
-    Returns
-    -------
-    dict of int to float
-        1 where they grow like the cost, above where they grow faster.
 
     Examples
     --------
@@ -76,28 +51,7 @@ def growth_line(
     target: Target,
     note: str,
 ) -> Measurement:
-    """The growth up to the largest size, as a line of the report.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    shape : tuple of (int, int)
-        Rows and features in the table.
-    timings : dict of int to Timing
-        The times, by size.
-    growth : dict of int to float
-        Their growth, by :func:`relative_growth`.
-    target : Target
-        What the growth should be.
-    note : str
-        What the growth is relative to.
-
-    Returns
-    -------
-    Measurement
-        The line.
-    """
+    """The growth up to the largest size, as a line of the report."""
     largest = max(growth)
     steps = ", ".join(f"{size} {factor:.2f}" for size, factor in growth.items())
     answers = [r for size, timing in timings.items() for r in remarks(f"{name} to {size}", timing)]
@@ -132,18 +86,7 @@ def with_members(name: str, sizes: Sequence[int], rounds: int) -> list[Measureme
 
 
 def of_forests(quick: bool) -> list[Measurement]:
-    """Whether the time of a random forest grows like N log N, from small tables to a million rows.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    list of Measurement
-        One line.
-    """
+    """Whether the time of a random forest grows like N log N, up to a million rows."""
     sizes = (1000, 4000) if quick else (2000, 16_000, 128_000, 1_000_000)
     whole = two_classes(max(sizes))
     works: dict[int, Callable[[], Any]] = {

@@ -287,18 +287,7 @@ def _measure(problem: Problem, quick: bool) -> list[Measurement]:
 
 
 def suite(quick: bool) -> Suite:
-    """Coverage of intervals and sets.
-
-    Parameters
-    ----------
-    quick : bool
-        Fewer draws.
-
-    Returns
-    -------
-    Suite
-        A case for each problem.
-    """
+    """Coverage of intervals and sets."""
     cases = [Case(problem.name, partial(_measure, problem, quick)) for problem in problems(quick)]
     missing = [name for name, (package, *_) in _PEERS.items() if find_spec(package) is None]
     notices = [f"{name} is not installed, and left out." for name in missing]

@@ -36,61 +36,40 @@ _AHEAD = {YDF: 1.0, INTEL: 1.0}
 
 @dataclass(frozen=True)
 class Size:
-    """A problem, and how much work is done on it.
+    """A problem, and how much work is done on it."""
 
-    Parameters
-    ----------
-    make : callable
-        Makes so many rows.
-    n_rows : int
-        Rows of the training set.
-    n_trees : int
-        Trees of an ensemble.
-    rounds : int
-        How often each contender is timed.
-    n_forest : int, optional
-        Trees of a random forest, which take less time.
-    """
-
+    #: Makes so many rows.
     make: Callable[[int], Data]
+    #: Rows of the training set.
     n_rows: int
+    #: Trees of an ensemble.
     n_trees: int
+    #: How often each contender is timed.
     rounds: int = 5
+    #: Trees of a random forest, which take less time.
     n_forest: int | None = None
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    sizes : sequence of Size
-        Training sets, the smallest first.
-    n_switched : int
-        Trees of the class-switching ensemble.
-    n_queried : int
-        Trees of the models that predict.
-    n_rows_predicted : int
-        Rows predicted.
-    growth_rows, growth_members : sequence of int
-        Sizes for the growth of the time.
-    growth_trees : int
-        Trees when rows grow.
-    rounds : int
-        How often each contender is timed.
-    hurried : bool
-        Whether peers do a fraction of the work even where they are quick.
-    """
-
+    #: Training sets, the smallest first.
     sizes: Sequence[Size]
+    #: Trees of the class-switching ensemble.
     n_switched: int = 1000
+    #: Trees of the models that predict.
     n_queried: int = 100
+    #: Rows predicted.
     n_rows_predicted: int = 10_000
+    #: Sizes for the growth of the time.
     growth_rows: Sequence[int] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
     growth_members: Sequence[int] = (50, 100, 200, 400, 800)
+    #: Trees when rows grow.
     growth_trees: int = 10
+    #: How often each contender is timed.
     rounds: int = 5
+    #: Whether peers do a fraction of the work even where they are quick.
     hurried: bool = False
 
 
@@ -120,17 +99,7 @@ QUICK = Effort(
 
 
 class Fitting:
-    """What a contestant does in a round: the whole ensemble, or other trees of it each time.
-
-    Parameters
-    ----------
-    contestant : Contestant
-        Who.
-    data : Data
-        The training set.
-    n_trees : int
-        Trees of the whole ensemble.
-    """
+    """What a contestant does in a round: the whole ensemble, or other trees of it each time."""
 
     def __init__(self, contestant: Contestant, data: Data, n_trees: int) -> None:
         self.contestant = contestant

@@ -29,13 +29,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 @cache
 def machine() -> dict[str, str | int]:
-    """The processor, its cores and the operating system.
-
-    Returns
-    -------
-    dict
-        ``processor``, ``cores``, ``system``.
-    """
+    """The processor, its cores and the operating system."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count() or 1,
@@ -54,13 +48,7 @@ def _processor() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that are installed.
-
-    Returns
-    -------
-    dict of str to str
-        By name.
-    """
+    """Versions of Python and of the packages that are installed."""
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
@@ -72,14 +60,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def commit() -> str:
-    """Which state of the sources is measured.
-
-    Returns
-    -------
-    str
-        Twelve digits of the commit, with ``" and changes"`` where files differ from it; "unknown"
-        outside a repository.
-    """
+    """Which state of the sources is measured."""
     try:
         name = _git("rev-parse", "--short=12", "HEAD")
         changed = _git("status", "--porcelain", "--untracked-files=no", "src", "benchmarks/*.py")

@@ -22,38 +22,20 @@ from benchmarks import SUITES
 
 @dataclass(frozen=True)
 class Step:
-    """A suite, or some of its cases.
+    """A suite, or some of its cases."""
 
-    Parameters
-    ----------
-    suite : str
-        The suite.
-    minutes : float
-        How long it takes, about, on two cores that do nothing else.
-    cases : sequence of str
-        Texts that choose the cases; all of them without any.
-    quick : bool, default=False
-        Whether the quick form must do, as the full one takes too long. Where the full one was run
-        on its own, what it measured is kept.
-    """
-
+    #: The suite.
     suite: str
+    #: How long it takes, about, on two cores that do nothing else.
     minutes: float
+    #: Texts that choose the cases; all of them without any.
     cases: Sequence[str] = ()
+    #: Whether the quick form must do, as the full one takes too long. Where the full one was run on
+    #: its own, what it measured is kept.
     quick: bool = False
 
     def command(self, quick: bool) -> list[str]:
         """What is run, without the interpreter.
-
-        Parameters
-        ----------
-        quick : bool
-            Whether all are run in their quick form.
-
-        Returns
-        -------
-        list of str
-            The arguments.
 
         Examples
         --------
@@ -93,41 +75,13 @@ _PATIENCE = 1.6
 
 
 def is_full(path: Path) -> bool:
-    """Whether a file holds what the full form of a suite measured.
-
-    Parameters
-    ----------
-    path : Path
-        A file of JSON lines, which need not exist.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
+    """Whether a file holds what the full form of a suite measured."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return bool(lines) and not any(json.loads(line)["quick"] for line in lines)
 
 
 def run_step(step: Step, folder: Path, *, quick: bool, seconds: float) -> str:
-    """Run one step and keep what it measured, whole or as far as it came.
-
-    Parameters
-    ----------
-    step : Step
-        What is run.
-    folder : Path
-        Where its JSON lines go, under the name of the suite.
-    quick : bool
-        Whether it is the quick form.
-    seconds : float
-        How long it may take.
-
-    Returns
-    -------
-    str
-        What happened, in a word or two.
-    """
+    """Run one step and keep what it measured, whole or as far as it came."""
     partial, final = folder / f".{step.suite}.partial", folder / f"{step.suite}.jsonl"
     command = [sys.executable, *step.command(quick), "--json", str(partial)]
     # A process group of its own: its children end with it.
@@ -150,24 +104,7 @@ def run_step(step: Step, folder: Path, *, quick: bool, seconds: float) -> str:
 
 
 def run_all(folder: Path, minutes: float, *, quick: bool, plan: Sequence[Step] = PLAN) -> int:
-    """Run the steps of a plan, one after another, as long as there is time.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the JSON lines go.
-    minutes : float
-        How long all of it may take.
-    quick : bool
-        Whether the quick forms are run.
-    plan : sequence of Step
-        What is run, in this order.
-
-    Returns
-    -------
-    int
-        0 if every step was done, 1 otherwise.
-    """
+    """Run the steps of a plan, one after another, as long as there is time."""
     folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * minutes
     outcomes: dict[str, str] = {}

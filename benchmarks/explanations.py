@@ -27,27 +27,18 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_trees, n_rows : int
-        Trees of a forest, and rows to explain.
-    share : int
-        The share of these rows that the peer explains: a tenth, if it is 10.
-    n_background : int
-        Rows of a background.
-    n_pairs : int
-        Rows whose pairs of features are explained.
-    rounds : int
-        How often each contender is timed.
-    """
-
+    #: Trees of a forest, and rows to explain.
     n_trees: int = 200
     n_rows: int = 1000
+    #: The share of these rows that the peer explains: a tenth, if it is 10.
     share: int = 10
+    #: Rows of a background.
     n_background: int = 100
+    #: Rows whose pairs of features are explained.
     n_pairs: int = 20
+    #: How often each contender is timed.
     rounds: int = 3
 
 
@@ -150,18 +141,7 @@ def dependence(case: str, make: Callable[[int], Any], effort: Effort) -> list[Me
 
 
 def suite(quick: bool) -> Suite:
-    """The cases of explanations.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases of explanations."""
     effort = QUICK if quick else FULL
     cases = []
 

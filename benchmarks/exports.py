@@ -34,26 +34,17 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Family:
-    """A family of models, and the tables it predicts.
+    """A family of models, and the tables it predicts."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    model : estimator
-        Not fitted.
-    table : {"numbers", "missing", "categories"}, default="numbers"
-        What rows are made of.
-    n_classes : int, default=3
-        Classes, where it is a classifier.
-    prunes : bool, default=False
-        Whether the fitted model is pruned to a fifth.
-    """
-
+    #: What it is called.
     name: str
+    #: Not fitted.
     model: Any
+    #: What rows are made of.
     table: Table = "numbers"
+    #: Classes, where it is a classifier.
     n_classes: int = 3
+    #: Whether the fitted model is pruned to a fifth.
     prunes: bool = False
 
     @property
@@ -72,18 +63,7 @@ def _pair(kind: str, n: int) -> list[tuple[str, Any]]:
 
 
 def families(n: int) -> list[Family]:
-    """All families that are exported.
-
-    Parameters
-    ----------
-    n : int
-        Members of each.
-
-    Returns
-    -------
-    list of Family
-        Trees, ensembles, boosters; ours and scikit-learn's, some pruned.
-    """
+    """All families that are exported."""
     named = partial(orfeon.CARTClassifier, categorical_features=_CATEGORIES)
     shallow = orfeon.CARTClassifier(max_depth=3)
     seeded: dict[str, Any] = {"random_state": 0}
@@ -168,20 +148,7 @@ def families(n: int) -> list[Family]:
 
 
 def table_of(family: Family, n_rows: int, seed: int) -> tuple[Floats, npt.NDArray[Any]]:
-    """Rows of a family's kind, and their classes or targets.
-
-    Parameters
-    ----------
-    family : Family
-        The family.
-    n_rows, seed : int
-        How many, and which.
-
-    Returns
-    -------
-    X : ndarray of shape (n_rows, n_features)
-    y : ndarray of shape (n_rows,)
-    """
+    """Rows of a family's kind, and their classes or targets."""
     is_class = is_classifier(family.model)
     X, y = (make_waveform if is_class else make_friedman1)(n_rows, random_state=seed)
     rng = np.random.default_rng(seed)
@@ -194,23 +161,7 @@ def table_of(family: Family, n_rows: int, seed: int) -> tuple[Floats, npt.NDArra
 
 
 def at_the_thresholds(forest: Forest, X: Floats, seed: int) -> Floats:
-    """Rows whose values are thresholds of a forest, or the numbers next to them.
-
-    Parameters
-    ----------
-    forest : Forest
-        The trees.
-    X : ndarray of shape (n_rows, n_features)
-        Rows; values of features that no tree compares with a threshold are kept, and so are
-        missing ones.
-    seed : int
-        Which rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_features)
-        Rows on which rounding errors would show.
-    """
+    """Rows whose values are thresholds of a forest, or the numbers next to them."""
     rng = np.random.default_rng(seed)
     rows = X.copy()
     ordered = forest.n_categories == 0
@@ -267,20 +218,7 @@ def _query(session: Any, rows: Floats) -> list[npt.NDArray[Any]]:
 
 
 def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
-    """Rows on which a file and its model differ: held-out rows, and as many at thresholds.
-
-    Parameters
-    ----------
-    family : Family
-        What is exported.
-    n_rows : int
-        How many rows.
-
-    Returns
-    -------
-    list of Measurement
-        One, whose figure is the number of rows that differ.
-    """
+    """Rows on which a file and its model differ: held-out rows, and as many at thresholds."""
     import onnxruntime
 
     model = _fitted(family)
@@ -325,18 +263,7 @@ def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
 
 
 def suite(quick: bool) -> Suite:
-    """What is compared.
-
-    Parameters
-    ----------
-    quick : bool
-        Fewer rows and members, the same code.
-
-    Returns
-    -------
-    Suite
-        A case for each family.
-    """
+    """What is compared."""
     n_rows, n_members = (2_000, 10) if quick else (100_000, 25)
     return Suite(
         [Case(family.name, partial(equal_votes, family, n_rows)) for family in families(n_members)],

@@ -20,33 +20,20 @@ _CODE = ("boosting", "data", "forest", "growth", "kernels", "trees")
 
 
 class Key(NamedTuple):
-    """What makes two fits the same.
+    """What makes two fits the same."""
 
-    Parameters
-    ----------
-    table : str
-        The table.
-    fold : int
-        Its fold.
-    who : str
-        Who fits: a library, or settings.
-    state : str
-        Its version; another version fits anew.
-    """
-
+    #: The table.
     table: str
+    #: Its fold.
     fold: int
+    #: Who fits: a library, or settings.
     who: str
+    #: Its version; another version fits anew.
     state: str
 
 
 class FoldResults:
     """Results by their keys, in a file that grows.
-
-    Parameters
-    ----------
-    path : Path
-        A file of JSON lines, which need not exist.
 
     Examples
     --------
@@ -72,35 +59,11 @@ class FoldResults:
         self._known[key] = record
 
     def known(self, key: Key) -> dict[str, Any] | None:
-        """A result; None if it is not there yet.
-
-        Parameters
-        ----------
-        key : Key
-            Whose.
-
-        Returns
-        -------
-        dict or None
-            It.
-        """
+        """A result; None if it is not there yet."""
         return self._known.get(key)
 
     def get(self, key: Key, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """A result, measured and appended to the file if it is new.
-
-        Parameters
-        ----------
-        key : Key
-            Whose.
-        measure : callable
-            Gives it.
-
-        Returns
-        -------
-        dict
-            It.
-        """
+        """A result, measured and appended to the file if it is new."""
         if key not in self._known:
             found = measure()
             self.path.parent.mkdir(parents=True, exist_ok=True)

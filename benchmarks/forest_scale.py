@@ -57,28 +57,7 @@ def _timing(runs: list[dict[str, float]], factor: float) -> Timing:
 def large_forest(
     name: str, method: str, n_rows: int, trees: Mapping[str, int], rounds: int, n_threads: int
 ) -> list[Measurement]:
-    """Fit one table with a number of threads; with several, with one thread too by orfeon.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    method : {"forest", "extra-trees"}
-        Which ensemble.
-    n_rows : int
-        Rows of the training set.
-    trees : mapping of str to int
-        Trees grown by each library; times are those of as many as orfeon's.
-    rounds : int
-        How often each is timed.
-    n_threads : int
-        Threads.
-
-    Returns
-    -------
-    list of Measurement
-        One for each peer, one for memory, and one for threads.
-    """
+    """Fit one table with a number of threads; with several, with one thread too by orfeon."""
     libraries = [library for library in _libraries() if library in trees]
     turns = [(library, n_threads) for library in libraries]
     turns += [(ORFEON, 1)] if n_threads > 1 else []
@@ -134,18 +113,7 @@ def _threads(name: str, n_rows: int, runs: Runs) -> list[Measurement]:
 
 
 def cases(quick: bool) -> list[Case]:
-    """The cases, by method, size and threads.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    list of Case
-        200,000 and 1,000,000 rows with one thread and with two.
-    """
+    """The cases, by method, size and threads."""
     sizes: dict[int, dict[str, int]] = {
         200_000: {ORFEON: 20, SCIKIT_LEARN: 20, INTEL: 20},
         1_000_000: {ORFEON: 8, SCIKIT_LEARN: 2, INTEL: 4},
@@ -167,11 +135,5 @@ def cases(quick: bool) -> list[Case]:
 
 
 def notices() -> list[str]:
-    """What is left out.
-
-    Returns
-    -------
-    list of str
-        A line for each peer that is absent.
-    """
+    """What is left out."""
     return missing_notices([peer for peer in contestants.compared_peers() if peer.name == INTEL])

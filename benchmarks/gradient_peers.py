@@ -42,18 +42,7 @@ PLAIN: dict[str, Any] = {
 
 
 def is_installed(library: str) -> bool:
-    """Whether a peer can be imported.
-
-    Parameters
-    ----------
-    library : str
-        LightGBM or XGBoost.
-
-    Returns
-    -------
-    bool
-        Whether it can.
-    """
+    """Whether a peer can be imported."""
     return importlib.util.find_spec(_PACKAGES[library]) is not None
 
 
@@ -236,20 +225,7 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
 
 
 def exact(*, classes: bool, n_threads: int = 1) -> list[Booster]:
-    """Trees of depth three that consider all thresholds.
-
-    Parameters
-    ----------
-    classes : bool
-        Whether to predict two classes with log-loss; otherwise numbers with squared loss.
-    n_threads : int, default=1
-        Threads; scikit-learn has one.
-
-    Returns
-    -------
-    list of Booster
-        Who is installed, orfeon first.
-    """
+    """Trees of depth three that consider all thresholds."""
     who = [
         _of_orfeon(classes=classes, n_threads=n_threads, **EXACT),
         _of_scikit_learn_exact(classes=classes),
@@ -260,20 +236,7 @@ def exact(*, classes: bool, n_threads: int = 1) -> list[Booster]:
 
 
 def binned(*, classes: bool, n_threads: int = 1) -> list[Booster]:
-    """Trees of 31 leaves that consider the thresholds between 255 bins.
-
-    Parameters
-    ----------
-    classes : bool
-        As for :func:`exact`.
-    n_threads : int, default=1
-        Threads. scikit-learn has no argument for them and takes those of the thread pools.
-
-    Returns
-    -------
-    list of Booster
-        Who is installed, orfeon first.
-    """
+    """Trees of 31 leaves that consider the thresholds between 255 bins."""
     who = [
         _of_orfeon(
             classes=classes, n_threads=n_threads, tree_method="histogram", max_bins=_BINS, **BINNED
@@ -293,18 +256,6 @@ def binned(*, classes: bool, n_threads: int = 1) -> list[Booster]:
 def friedman(n_rows: int, n_test: int, n_features: int = 20) -> tuple[Data, Data]:
     """Targets that depend on five features non-linearly, and not on the others.
 
-    Parameters
-    ----------
-    n_rows, n_test : int
-        Rows of the training set and of the test set.
-    n_features : int, default=20
-        Features.
-
-    Returns
-    -------
-    tuple of two Data
-        The training set and the test set; ``y`` are numbers.
-
     Examples
     --------
     >>> training, test = friedman(300, 100)
@@ -319,18 +270,5 @@ def friedman(n_rows: int, n_test: int, n_features: int = 20) -> tuple[Data, Data
 
 
 def problem(*, classes: bool, n_features: int = 20) -> Callable[[int, int], tuple[Data, Data]]:
-    """The problem of two classes, or that of numbers.
-
-    Parameters
-    ----------
-    classes : bool
-        Which.
-    n_features : int, default=20
-        Features.
-
-    Returns
-    -------
-    callable
-        Makes a training set and a test set of so many rows.
-    """
+    """The problem of two classes, or that of numbers."""
     return partial(two_clusters if classes else friedman, n_features=n_features)

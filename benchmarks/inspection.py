@@ -43,40 +43,27 @@ _MOSAIC_IN = Target("at most", 30.0, "s")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    votes : tuple of (int, int)
-        Members and samples whose diversity is measured.
-    n_compared : int
-        Members whose pairs are measured one by one.
-    maps : tuple of (int, int)
-        Sizes of training sets, and the share of the peer's trees that is timed: a tenth, if it is
-        10.
-    n_trees, n_points : int
-        Trees of a map, and points along each side.
-    n_drawn : int
-        Trees of a map that is drawn.
-    mosaic : tuple of str
-        Options of the cover mosaic.
-    combining : combining.Effort
-        How much work there is for rules of combination and stacking.
-    rounds : int
-        How often each contender is timed.
-    mosaic_rounds : int
-        How often the cover mosaic is made.
-    """
-
+    #: Members and samples whose diversity is measured.
     votes: tuple[int, int] = (1000, 10_000)
+    #: Members whose pairs are measured one by one.
     n_compared: int = 8
+    #: Sizes of training sets, and the share of the peer's trees that is timed: a tenth, if it is
+    #: 10.
     maps: tuple[tuple[int, int], ...] = ((300, 1), (3000, 1), (30_000, 11))
+    #: Trees of a map, and points along each side.
     n_trees: int = 1001
     n_points: int = 300
+    #: Trees of a map that is drawn.
     n_drawn: int = 1001
+    #: Options of the cover mosaic.
     mosaic: tuple[str, ...] = ()
+    #: How much work there is for rules of combination and stacking.
     combining: combining.Effort = combining.FULL
+    #: How often each contender is timed.
     rounds: int = 7
+    #: How often the cover mosaic is made.
     mosaic_rounds: int = 5
 
 
@@ -145,24 +132,7 @@ def check_pairs(
 def pair_diversity(
     case: str, shape: tuple[int, int], n_compared: int, rounds: int
 ) -> list[Measurement]:
-    """Five measures of all pairs: seconds, and ratios to loops over pairs.
-
-    Parameters
-    ----------
-    case : str
-        The case.
-    shape : tuple of (int, int)
-        Members and samples.
-    n_compared : int
-        Members whose pairs the peers measure; their time is scaled up to all pairs.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        The seconds, one for each peer, and the seconds of the ten measures of the whole ensemble.
-    """
+    """Five measures of all pairs: seconds, and ratios to loops over pairs."""
     votes, y = unseen_votes(*shape)
     few, factor = votes[:n_compared], n_pairs(len(votes)) / n_pairs(n_compared)
     peers = [peer for peer in PEERS if peer.is_installed]
@@ -214,28 +184,7 @@ def new_forest(n_trees: int) -> Any:
 def maps(
     case: str, n_rows: int, divisor: int, n_trees: int, n_points: int, rounds: int
 ) -> list[Measurement]:
-    """Maps of classes and of margins: seconds, and ratios to a prediction at each point.
-
-    Parameters
-    ----------
-    case : str
-        The case.
-    n_rows : int
-        Size of the training set.
-    divisor : int
-        The share of the peer's trees that is grown and timed.
-    n_trees : int
-        Trees.
-    n_points : int
-        Points along each side of the map.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        For each kind of map the seconds, and a ratio to the peer.
-    """
+    """Maps of classes and of margins: seconds, and ratios to a prediction at each point."""
     from orfeon.inspection import classification_map, margin_map
 
     data, points, n_queried = noisy_circle(n_rows), grid(n_points), n_trees // divisor
@@ -371,18 +320,7 @@ def mosaic(case: str, options: tuple[str, ...], rounds: int) -> list[Measurement
 
 
 def suite(quick: bool) -> Suite:
-    """The cases of inspection and combination.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases of inspection and combination."""
     effort = QUICK if quick else FULL
     cases = []
 

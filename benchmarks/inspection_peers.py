@@ -30,20 +30,13 @@ MEASURES = (*_OF_RIGHT, "kappa")
 
 @dataclass(frozen=True)
 class Peer:
-    """A peer that measures pairs.
+    """A peer that measures pairs."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    measure : callable
-        Takes votes and labels; gives values by measure, maybe not of all.
-    package : str, default="numpy"
-        What is imported.
-    """
-
+    #: What it is called.
     name: str
+    #: Takes votes and labels; gives values by measure, maybe not of all.
     measure: Callable[[Votes, Labels], Values]
+    #: What is imported.
     package: str = "numpy"
 
     @property

@@ -25,20 +25,7 @@ def _order(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
 
 
 def by_chunks(case: str, n_members: int, n_samples: int) -> list[Measurement]:
-    """By chunks, with targets for time and memory; all votes in memory must give the same order.
-
-    Parameters
-    ----------
-    case : str
-        What it is called.
-    n_members, n_samples : int
-        Size of the votes.
-
-    Returns
-    -------
-    list of Measurement
-        Seconds, gigabytes, and the seconds with all votes in memory.
-    """
+    """By chunks, with targets for time and memory; all votes in memory must give the same order."""
     chunked, whole = (_order(way, n_members, n_samples) for way in ("chunks", "memory"))
     for what in ("order", "curve"):
         if chunked[what] != whole[what]:

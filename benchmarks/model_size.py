@@ -30,35 +30,13 @@ def _arrays(thing: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def forest_bytes(forest: Forest) -> int:
-    """Bytes of all arrays of a forest, including those cached by predictions.
-
-    Parameters
-    ----------
-    forest : Forest
-        The forest.
-
-    Returns
-    -------
-    int
-        Bytes; shared arrays count once.
-    """
+    """Bytes of all arrays of a forest, including those cached by predictions."""
     arrays = {id(array): array for part in vars(forest).values() for array in _arrays(part)}
     return sum(array.nbytes for array in arrays.values())
 
 
 def scikit_learn_bytes(ensemble: Any) -> int:
-    """Bytes of the nodes and values of the trees of a scikit-learn ensemble.
-
-    Parameters
-    ----------
-    ensemble : ensemble of trees
-        Fitted.
-
-    Returns
-    -------
-    int
-        Bytes; the Python objects around the arrays are not counted.
-    """
+    """Bytes of the nodes and values of the trees of a scikit-learn ensemble."""
     states = [member.tree_.__getstate__() for member in ensemble.estimators_]
     return sum(state["nodes"].nbytes + state["values"].nbytes for state in states)
 

@@ -35,21 +35,14 @@ Floats = npt.NDArray[np.float64]
 
 
 class Errors(NamedTuple):
-    """Test errors in percent on one draw, and the size of the tree.
+    """Test errors in percent on one draw, and the size of the tree."""
 
-    Parameters
-    ----------
-    stump, tree : float
-        Errors of one stump, and of one tree that is grown until its leaves are pure.
-    leaves : int
-        Leaves of the tree.
-    boosted : ndarray of shape (rounds,)
-        Errors of the first stumps, one by one, of one boosted ensemble.
-    """
-
+    #: Errors of one stump, and of one tree that is grown until its leaves are pure.
     stump: float
     tree: float
+    #: Leaves of the tree.
     leaves: int
+    #: Errors of the first stumps, one by one, of one boosted ensemble; of shape (rounds,).
     boosted: Floats
 
 

@@ -69,24 +69,6 @@ def with_wrong_labels(
 
     With one order the labels that are wrong at a small share are also wrong at a larger one.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Class codes.
-    share : float
-        Share of the labels that become wrong.
-    n_classes : int
-        Number of classes.
-    order : ndarray of shape (n_rows,)
-        Permutation of the rows.
-    steps : ndarray of shape (n_rows,)
-        How many classes further the wrong label is, from 1 to ``n_classes - 1``.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The labels, a share of which are wrong.
-
     Examples
     --------
     >>> import numpy as np

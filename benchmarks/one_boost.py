@@ -36,20 +36,7 @@ def _reset_peak() -> int | None:
 
 
 def measure(library: str, n_rows: int, n_features: int, n_rounds: int) -> dict[str, float]:
-    """Memory before a fit and at most, and the rounds that it ran.
-
-    Parameters
-    ----------
-    library : str
-        Who of :func:`benchmarks.gradient_peers.binned`.
-    n_rows, n_features, n_rounds : int
-        Size of the training set, and rounds.
-
-    Returns
-    -------
-    dict of str to float
-        ``rounds``, and ``before`` and ``peak`` in bytes where they are known.
-    """
+    """Memory before a fit and at most, and the rounds that it ran."""
     who = {one.name: one for one in gradient_peers.binned(classes=True)}
     if library not in who:
         raise ValueError(f"library={library!r} is not known; there are {', '.join(who)}.")

@@ -28,20 +28,7 @@ _NAMES = {"forest": "RandomForestClassifier", "extra-trees": "ExtraTreesClassifi
 
 
 def two_classes(n_rows: int, seed: int = 0) -> Data:
-    """Two classes by products, waves and sums of ten features among twenty, with noise.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows.
-    seed : int, default=0
-        Of the random numbers.
-
-    Returns
-    -------
-    Data
-        X of float32, as other libraries want it.
-    """
+    """Two classes by products, waves and sums of ten features among twenty, with noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, N_FEATURES), dtype=np.float32)
     score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.5 * X[:, 4:10].sum(axis=1)
@@ -63,23 +50,7 @@ def _maker(library: str) -> Callable[[str], Any]:
 def measure(
     library: str, method: str, n_rows: int, n_trees: int, n_threads: int
 ) -> dict[str, float]:
-    """Time, memory and test error of a fit.
-
-    Parameters
-    ----------
-    library : str
-        orfeon, scikit-learn or Intel's extension.
-    method : {"forest", "extra-trees"}
-        Which ensemble.
-    n_rows, n_trees, n_threads : int
-        Rows of the training set, trees, and threads.
-
-    Returns
-    -------
-    dict of str to float
-        ``seconds``, ``cores``, ``error``, and in bytes ``before`` and ``peak`` of the process
-        where they are known.
-    """
+    """Time, memory and test error of a fit."""
     make = _maker(library)(method)
     training, test = two_classes(n_rows), two_classes(_TEST_ROWS, seed=1)
     few = two_classes(_NARROW + 1 if n_rows > _NARROW else 100)

@@ -37,20 +37,7 @@ _FEATURES = 30
 
 
 def interactions(n_rows: int, seed: int = 0) -> Data:
-    """Two classes by products, waves and squares of ten features among thirty, with noise.
-
-    Parameters
-    ----------
-    n_rows : int
-        Rows.
-    seed : int, default=0
-        Of the random numbers.
-
-    Returns
-    -------
-    Data
-        X of float32, made in little memory.
-    """
+    """Two classes by products, waves and squares of ten features among thirty, with noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, _FEATURES), dtype=np.float32)
     score = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + X[:, 3] ** 2 - 1
@@ -60,18 +47,7 @@ def interactions(n_rows: int, seed: int = 0) -> Data:
 
 
 def adult(path: Path = ADULT) -> Data:
-    """The table of adults and their incomes; strings are categories.
-
-    Parameters
-    ----------
-    path : Path
-        A packed CSV file with the class in the last column.
-
-    Returns
-    -------
-    Data
-        X of float32; a missing value is NaN.
-    """
+    """The table of adults and their incomes; strings are categories."""
     with gzip.open(path, "rt", newline="") as file:
         _, *rows = csv.reader(file)
     columns = [np.array(column) for column in zip(*rows, strict=True)]
@@ -97,20 +73,7 @@ def _as_numbers(column: npt.NDArray[Any]) -> tuple[npt.NDArray[np.float64], bool
 
 
 def split(problem: str, n_rows: int) -> tuple[Data, Data]:
-    """A training set and a test set.
-
-    Parameters
-    ----------
-    problem : {"interactions", "adult"}
-        Which.
-    n_rows : int
-        Rows of the training set; of adult, two thirds are taken.
-
-    Returns
-    -------
-    tuple of two Data
-        Rows for training, and other rows.
-    """
+    """A training set and a test set."""
     if problem == "interactions":
         return interactions(n_rows), interactions(_TEST_ROWS, seed=1)
     whole = adult()
@@ -131,23 +94,7 @@ def _booster(library: str, n_threads: int) -> Booster:
 def measure(
     library: str, problem: str, n_rows: int, n_rounds: int, n_threads: int
 ) -> dict[str, float]:
-    """Time, memory and test log-loss of a fit.
-
-    Parameters
-    ----------
-    library : str
-        Who of :func:`benchmarks.gradient_peers.binned`.
-    problem : {"interactions", "adult"}
-        What is learnt.
-    n_rows, n_rounds, n_threads : int
-        Rows of the training set, rounds, and threads.
-
-    Returns
-    -------
-    dict of str to float
-        ``seconds``, ``cores``, ``log_loss``, ``rows`` and ``features``, and in bytes ``before``
-        and ``peak`` of the process where they are known.
-    """
+    """Time, memory and test log-loss of a fit."""
     booster = _booster(library, n_threads)
     training, test = split(problem, n_rows)
     if library == SCIKIT_LEARN:  # it would make a copy as float64

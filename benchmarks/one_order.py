@@ -48,13 +48,7 @@ def _chunk_sizes(n_samples: int) -> list[int]:
 
 
 class Chunks:
-    """The chunks, generated on each pass; records how long that takes.
-
-    Parameters
-    ----------
-    n_members, n_samples : int
-        What there is in all of them.
-    """
+    """The chunks, generated on each pass; records how long that takes."""
 
     def __init__(self, n_members: int, n_samples: int) -> None:
         self.n_members = n_members
@@ -78,20 +72,7 @@ def _order(way: str, chunks: Chunks) -> Order:
 
 
 def measure(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
-    """Seconds in all and those to make the votes, memory at most, and what was found.
-
-    Parameters
-    ----------
-    way : {"chunks", "memory"}
-        Whether the votes come in chunks or are all in memory.
-    n_members, n_samples : int
-        Size of the votes.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``seconds``, ``making``, ``cores``, ``peak`` where it is known, ``order`` and ``curve``.
-    """
+    """Seconds in all and those to make the votes, memory at most, and what was found."""
     if way not in _WAYS:
         raise ValueError(f"way={way!r} is not known; there are {', '.join(_WAYS)}")
     _order(way, Chunks(8, 100))  # loads the kernels

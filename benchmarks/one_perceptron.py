@@ -48,20 +48,7 @@ print(json.dumps({"import": imported - start, "fit": fitted - imported,
 
 
 def measure(n_rows: int, n_features: int, n_epochs: int) -> dict[str, float]:
-    """Seconds of a fit and of its parts, and memory before it and at most.
-
-    Parameters
-    ----------
-    n_rows, n_features, n_epochs : int
-        Size of the training set, and epochs, two or more.
-
-    Returns
-    -------
-    dict of str to float
-        ``seconds`` of the whole fit, its ``cores``, ``outside`` (seconds of all but the epochs),
-        ``epoch`` (seconds of one), ``error`` on the training set, and ``before`` and ``peak`` in
-        bytes where they are known.
-    """
+    """Seconds of a fit and of its parts, and memory before it and at most."""
     if n_epochs < 2:
         raise ValueError(f"n_epochs={n_epochs} is not allowed: two or more tell what one takes.")
     model = ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0)

@@ -58,42 +58,28 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    compared : sequence of Shape
-        What the rules are compared with NumPy on; the slow ones on the first only.
-    backfitted : Shape
-        The same for reduce-error with backfitting.
-    held : Shape, optional
-        What every rule has a second for.
-    published : sequence of int
-        Members of the thesis's table that are timed.
-    growth_members, growth_samples : sequence of int
-        Sizes for the growth of the time.
-    growth_slow : sequence of int
-        Members for the growth of the time of slow rules.
-    searched : sequence of int
-        Members that are searched exhaustively.
-    chunked : Shape, optional
-        Votes that are ordered by chunks.
-    pruned : Sequence of pruned_prediction.Size
-        Training sets and numbers of members of ensembles that are pruned.
-    rounds : int
-        How often each contender is timed.
-    """
-
+    #: What the rules are compared with NumPy on; the slow ones on the first only.
     compared: Sequence[Shape]
+    #: The same for reduce-error with backfitting.
     backfitted: Shape
+    #: What every rule has a second for.
     held: Shape | None
+    #: Members of the thesis's table that are timed.
     published: Sequence[int]
+    #: Sizes for the growth of the time.
     growth_members: Sequence[int]
     growth_samples: Sequence[int]
+    #: Members for the growth of the time of slow rules.
     growth_slow: Sequence[int]
+    #: Members that are searched exhaustively.
     searched: Sequence[int]
+    #: Votes that are ordered by chunks.
     chunked: Shape | None
+    #: Training sets and numbers of members of ensembles that are pruned.
     pruned: Sequence[pruned_prediction.Size]
+    #: How often each contender is timed.
     rounds: int = 5
 
 

@@ -239,24 +239,6 @@ PEERS: dict[str, Callable[[Votes, Labels], Ordered]] = {
 def same_order(order: Any, values: Any, curve: Any, peer: Ordered) -> bool:
     """Whether a rule and its peer agree.
 
-    Parameters
-    ----------
-    order, values, curve : array of shape (n_members,)
-        What the rule found.
-    peer : Ordered
-        What the peer found.
-
-    Returns
-    -------
-    bool
-        True when the orders and error curves are the same; False when they first differ where two
-        members are tied but for rounding.
-
-    Raises
-    ------
-    AssertionError
-        When they differ for another reason.
-
     Examples
     --------
     >>> same_order([1, 0], [0.3, 0.4], [0.3, 0.2], Ordered([1, 0], [0.3, 0.4], [0.3, 0.2]))

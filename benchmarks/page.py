@@ -102,18 +102,7 @@ _MANY_NOTES = 20
 
 
 def read_results(folder: Path) -> list[dict[str, Any]]:
-    """All measurements of a folder, by suite in the order of the page.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds files of JSON lines.
-
-    Returns
-    -------
-    list of dict
-        As the suites wrote them.
-    """
+    """All measurements of a folder, by suite in the order of the page."""
     records: list[dict[str, Any]] = []
     for path in sorted(folder.glob("*.jsonl")):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -127,16 +116,6 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
 def digest(records: Iterable[Record]) -> str:
     """A word that changes with what was measured; pictures carry it.
 
-    Parameters
-    ----------
-    records : iterable of dict
-        Measurements.
-
-    Returns
-    -------
-    str
-        Sixteen digits.
-
     Examples
     --------
     >>> digest([{"case": "a", "figure": 1.0}]) != digest([{"case": "a", "figure": 1.1}])
@@ -148,16 +127,6 @@ def digest(records: Iterable[Record]) -> str:
 
 def room(record: Record) -> float | None:
     """How far inside its target a figure is: 2 is twice as good as required, below 1 is a miss.
-
-    Parameters
-    ----------
-    record : dict
-        A measurement.
-
-    Returns
-    -------
-    float or None
-        None without a target, or where the figure or the limit is 0.
 
     Examples
     --------
@@ -184,16 +153,6 @@ def room(record: Record) -> float | None:
 def figure_text(record: Record) -> str:
     """The figure with its unit.
 
-    Parameters
-    ----------
-    record : dict
-        A measurement.
-
-    Returns
-    -------
-    str
-        Three digits and the unit.
-
     Examples
     --------
     >>> figure_text({"figure": 14.03, "unit": "x"}), figure_text({"figure": 0.4, "unit": "share"})
@@ -207,18 +166,7 @@ def figure_text(record: Record) -> str:
 
 
 def is_busy(record: Record) -> bool:
-    """Whether other programs used the processor during the measurement.
-
-    Parameters
-    ----------
-    record : dict
-        A measurement.
-
-    Returns
-    -------
-    bool
-        Whether a note says so.
-    """
+    """Whether other programs used the processor during the measurement."""
     return any(_BUSY in note for note in record["notes"])
 
 
@@ -275,20 +223,7 @@ def _where(records: Sequence[Record]) -> str:
 
 
 def family(suite: str, records: Sequence[Record]) -> str:
-    """The section of a suite.
-
-    Parameters
-    ----------
-    suite : str
-        Its name.
-    records : sequence of dict
-        What it measured.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """The section of a suite."""
     title, question = FAMILIES.get(suite, (suite.replace("_", " ").capitalize(), ""))
     hurried = any(record["quick"] for record in records)
     lines = [f"## {title}", "", question, ""]
@@ -326,18 +261,7 @@ def _summary(records: Sequence[Record]) -> str:
 
 
 def pictures(records: Sequence[Record]) -> dict[str, str]:
-    """The pictures for which there are measurements.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        What was measured.
-
-    Returns
-    -------
-    dict of str to str
-        What each shows, by the name of its file.
-    """
+    """The pictures for which there are measurements."""
     from benchmarks.page_pictures import compared
 
     shown = {}
@@ -371,18 +295,7 @@ left out and named.
 
 
 def page(records: Sequence[Record]) -> str:
-    """The whole page.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        What was measured, as :func:`read_results` gives it.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """The whole page."""
     suites = dict.fromkeys(record["suite"] for record in records)
     sections = [
         family(suite, [record for record in records if record["suite"] == suite])
@@ -393,20 +306,7 @@ def page(records: Sequence[Record]) -> str:
 
 
 def write_page(results: Path, path: Path) -> int:
-    """Write the page and its pictures.
-
-    Parameters
-    ----------
-    results : Path
-        A folder of JSON lines.
-    path : Path
-        The page; pictures go into ``images`` beside it.
-
-    Returns
-    -------
-    int
-        0.
-    """
+    """Write the page and its pictures."""
     from benchmarks.page_pictures import draw_ratios, draw_targets
 
     records = read_results(results)

@@ -32,18 +32,7 @@ def _peer(record: Record) -> str | None:
 
 
 def compared(records: Sequence[Record]) -> dict[tuple[str, str], list[tuple[str, float]]]:
-    """Ratios by suite and case, all of them: those that nothing was promised of as well.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        What was measured.
-
-    Returns
-    -------
-    dict
-        Peers and ratios, by suite and case.
-    """
+    """Ratios by suite and case, all of them: those that nothing was promised of as well."""
     rows: dict[tuple[str, str], list[tuple[str, float]]] = {}
     for record in records:
         peer = _peer(record)
@@ -83,15 +72,7 @@ def _save(figure: Any, records: Sequence[Record], path: Path) -> None:
 
 
 def draw_ratios(records: Sequence[Record], path: Path) -> None:
-    """Times as fast as other libraries, a row a case.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        What was measured.
-    path : Path
-        A PNG file.
-    """
+    """Times as fast as other libraries, a row a case."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -119,15 +100,7 @@ def draw_ratios(records: Sequence[Record], path: Path) -> None:
 
 
 def draw_targets(records: Sequence[Record], path: Path) -> None:
-    """How far inside its target each figure is, the tightest first.
-
-    Parameters
-    ----------
-    records : sequence of dict
-        What was measured.
-    path : Path
-        A PNG file.
-    """
+    """How far inside its target each figure is, the tightest first."""
     import matplotlib
 
     matplotlib.use("agg")

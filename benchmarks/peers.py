@@ -31,34 +31,23 @@ class Train(Protocol):
 
 @dataclass(frozen=True)
 class Peer:
-    """A library to compare with.
+    """A library to compare with."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    package : str
-        What is imported.
-    note : str
-        What is not comparable.
-    train : callable
-        Takes the data and the number of trees, and where they are wanted the number of features
-        drawn at each node and a seed; gives the library's model.
-    predict_proba : callable
-        Takes the model and rows; gives class probabilities, of two classes maybe those of the
-        second alone.
-    predict : callable
-        Takes the model and rows; gives class codes.
-    slow : bool, default=False
-        Whether a tenth of the trees is timed on large data.
-    """
-
+    #: What it is called.
     name: str
+    #: What is imported.
     package: str
+    #: What is not comparable.
     note: str
+    #: Takes the data and the number of trees, and where they are wanted the number of features
+    #: drawn at each node and a seed; gives the library's model.
     train: Train
+    #: Takes the model and rows; gives class probabilities, of two classes maybe those of the second
+    #: alone.
     predict_proba: Callable[[Any, Data], npt.NDArray[Any]]
+    #: Takes the model and rows; gives class codes.
     predict: Callable[[Any, Data], npt.NDArray[Any]]
+    #: Whether a tenth of the trees is timed on large data.
     slow: bool = False
 
     @property

@@ -20,18 +20,6 @@ def noisy_sums(n_rows: int, n_features: int, n_positive: int) -> Data:
     perceptrons that are wrong at times can turn to where such features say nothing, and would
     then be timed on other work.
 
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Size.
-    n_positive : int
-        Rows of class 1, those of the largest sums.
-
-    Returns
-    -------
-    Data
-        Normal features, half of them in the sum.
-
     Examples
     --------
     >>> data = noisy_sums(768, 8, 268)
@@ -48,15 +36,7 @@ def noisy_sums(n_rows: int, n_features: int, n_positive: int) -> Data:
 
 
 def diabetes() -> tuple[Data, str]:
-    """The data set itself, where there is a folder of data; otherwise its stand-in.
-
-    Returns
-    -------
-    data : Data
-        Class 1 is the smaller one.
-    note : str
-        Which it is.
-    """
+    """The data set itself, where there is a folder of data; otherwise its stand-in."""
     if not has_data_file("diabetes"):
         note = (
             f"The problem is a synthetic stand-in of the size of diabetes: {FOLDER_VARIABLE} names "

@@ -31,21 +31,7 @@ def train(data: Data, n_epochs: int) -> Any:
 
 
 def many_rows(name: str, n_rows: int, n_features: int) -> list[Measurement]:
-    """Time and memory of a fit on many rows, in a fresh process.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    n_rows, n_features : int
-        Size of the training set. Fewer than a million rows have as much less time, and no target
-        of memory.
-
-    Returns
-    -------
-    list of Measurement
-        Seconds; milliseconds of an epoch; and gigabytes of the process, where they are known.
-    """
+    """Time and memory of a fit on many rows, in a fresh process."""
     answers = one_perceptron.fit_in_a_process(n_rows, n_features, EPOCHS)
     shape, seconds = (n_rows, n_features), answers["seconds"]
     notes = [
@@ -78,22 +64,7 @@ def many_rows(name: str, n_rows: int, n_features: int) -> list[Measurement]:
 
 
 def growth(name: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
-    """Whether the time grows like the rows; the smaller sets are the first rows of the largest.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    sizes : sequence of int
-        Rows, in increasing order.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        One: the time of a row in the largest set, relative to that in the smallest.
-    """
+    """Whether the time grows like the rows; the smaller sets are the first rows of the largest."""
     whole, _ = standardised(max(sizes), 20)
     parts = {n: Data(whole.name, whole.X[:n].copy(), whole.y[:n]) for n in sizes}
     timings = time_by_size({n: partial(train, part, EPOCHS) for n, part in parts.items()}, rounds)
@@ -102,20 +73,7 @@ def growth(name: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
 
 
 def start(name: str, rounds: int) -> list[Measurement]:
-    """The first fit of a fresh process: on an empty cache, and on the one just filled.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    rounds : int
-        How often the second is timed.
-
-    Returns
-    -------
-    list of Measurement
-        Seconds of the fit, twice.
-    """
+    """The first fit of a fresh process: on an empty cache, and on the one just filled."""
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
         cold = [one_perceptron.first_fit(cache)]
         warm = [one_perceptron.first_fit(cache) for _ in range(rounds)]

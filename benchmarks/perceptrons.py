@@ -43,30 +43,20 @@ _TIMES_AS_FAST = Target("at least", 20.0, "x")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_repeats : int
-        Repetitions of ten-fold cross-validation.
-    training : tuple of (int, int, int)
-        Rows and features of training sets, and which part of the network's epochs is timed: the
-        tenth, if it is 10.
-    n_rows : int
-        Rows of the large training set.
-    growth : tuple of int
-        Rows of the training sets by which the time should grow.
-    boosted : int
-        Which part of the epochs of boosted networks is timed.
-    rounds : int
-        How often each contender is timed.
-    """
-
+    #: Repetitions of ten-fold cross-validation.
     n_repeats: int = 10
+    #: Rows and features of training sets, and which part of the network's epochs is timed: the
+    #: tenth, if it is 10.
     training: tuple[tuple[int, int, int], ...] = ((300, 20, 1), (*DIABETES, 1), (5000, 20, 10))
+    #: Rows of the large training set.
     n_rows: int = MILLION
+    #: Rows of the training sets by which the time should grow.
     growth: tuple[int, ...] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
+    #: Which part of the epochs of boosted networks is timed.
     boosted: int = 4
+    #: How often each contender is timed.
     rounds: int = 7
 
 
@@ -84,22 +74,7 @@ QUICK = Effort(
 
 
 def cross_validation(name: str, n_repeats: int, rounds: int) -> list[Measurement]:
-    """Cross-validate PPTSS: training-set selection and training on each fold, and prediction.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    n_repeats : int
-        Repetitions of ten-fold cross-validation.
-    rounds : int
-        How often it is timed.
-
-    Returns
-    -------
-    list of Measurement
-        One, in seconds.
-    """
+    """Cross-validate PPTSS: training-set selection and training on each fold, and prediction."""
     data, note = diabetes()
     splits = RepeatedStratifiedKFold(n_splits=_FOLDS, n_repeats=n_repeats, random_state=0)
     folds = list(splits.split(data.X, data.y))
@@ -149,24 +124,7 @@ def _train_network(data: Data, n_epochs: int) -> Any:
 def training(
     name: str, n_rows: int, n_features: int, divisor: int, rounds: int
 ) -> list[Measurement]:
-    """Train on one thread against the network: each as published, an epoch, and as many epochs.
-
-    Parameters
-    ----------
-    name : str
-        The case.
-    n_rows, n_features : int
-        Size of the training set.
-    divisor : int
-        Which part of the network's epochs is timed.
-    rounds : int
-        How often each is timed.
-
-    Returns
-    -------
-    list of Measurement
-        Three: 250 epochs against 2000, one against one, and 2000 against 2000.
-    """
+    """Train on one thread against the network: each as published, an epoch, and as many epochs."""
     data, test = standardised(n_rows, n_features)
     n_timed = _NETWORK_EPOCHS // divisor
     contenders = [
@@ -264,18 +222,7 @@ def boosting(name: str, divisor: int, rounds: int) -> list[Measurement]:
 
 
 def suite(quick: bool) -> Suite:
-    """The cases of parallel perceptrons.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases of parallel perceptrons."""
     effort = QUICK if quick else FULL
     cases = []
 

@@ -22,23 +22,15 @@ RELATIVE_SWITCH_RATE = 0.6
 
 @dataclass(frozen=True)
 class Data:
-    """A training set that all libraries see alike.
+    """A training set that all libraries see alike."""
 
-    Parameters
-    ----------
-    name : str
-        What it is.
-    X : ndarray of float64
-        Rounded to float32, so that scikit-learn's trees lose nothing.
-    y : ndarray of int64
-        Class codes.
-    categorical : tuple of int, default=()
-        The features whose values are codes of categories.
-    """
-
+    #: What it is.
     name: str
+    #: Rounded to float32, so that scikit-learn's trees lose nothing.
     X: Floats
+    #: Class codes.
     y: Integers
+    #: The features whose values are codes of categories.
     categorical: tuple[int, ...] = ()
 
     @property
@@ -85,18 +77,6 @@ def clusters(n_rows: int, n_features: int, seed: int = 0) -> Data:
 
 def with_test(make: Callable[[int], Data], n_rows: int, n_test: int) -> tuple[Data, Data]:
     """A training set, and rows of the same problem that are not in it.
-
-    Parameters
-    ----------
-    make : callable
-        Makes so many rows, in random order.
-    n_rows, n_test : int
-        Rows of the training set and of the test set.
-
-    Returns
-    -------
-    tuple of two Data
-        The training set and the test set.
 
     Examples
     --------

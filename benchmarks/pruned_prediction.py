@@ -33,26 +33,17 @@ _TARGET = Target("at least", 4, "x")
 
 @dataclass(frozen=True)
 class Size:
-    """A problem, and how much work is done on it.
+    """A problem, and how much work is done on it."""
 
-    Parameters
-    ----------
-    name : str
-        What the problem is called.
-    make : callable
-        Makes so many rows.
-    n_rows : int
-        Rows of the training set.
-    n_members : int
-        Members of the whole ensemble.
-    n_queried : int, default=10_000
-        Rows predicted, which are the test set.
-    """
-
+    #: What the problem is called.
     name: str
+    #: Makes so many rows.
     make: Callable[[int], Data]
+    #: Rows of the training set.
     n_rows: int
+    #: Members of the whole ensemble.
     n_members: int
+    #: Rows predicted, which are the test set.
     n_queried: int = 10_000
 
 
@@ -122,18 +113,7 @@ def fitted(name: tuple[str, str], size: Size) -> Fitted:
 
 
 def model_bytes(model: Any) -> int:
-    """Bytes of the trees of an ensemble.
-
-    Parameters
-    ----------
-    model : ensemble of trees
-        Fitted, of orfeon or scikit-learn.
-
-    Returns
-    -------
-    int
-        Bytes of their arrays.
-    """
+    """Bytes of the trees of an ensemble."""
     return scikit_learn_bytes(model) if _is_scikit_learns(model) else forest_bytes(model.forest_)
 
 
@@ -213,20 +193,7 @@ def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> 
 
 
 def cases(sizes: Sequence[Size], rounds: int) -> list[Case]:
-    """Pruning and early decision, for each ensemble on each problem.
-
-    Parameters
-    ----------
-    sizes : sequence of Size
-        The problems.
-    rounds : int
-        How often each contender is timed.
-
-    Returns
-    -------
-    list of Case
-        In the order of the problems.
-    """
+    """Pruning and early decision, for each ensemble on each problem."""
     found = []
     for size in sizes:
         for name in MODELS:

@@ -25,7 +25,7 @@ import orfeon
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 from orfeon.datasets import FOLDER_VARIABLE
-from orfeon.ordering.ordering import FIFTH, share_of
+from orfeon.ordering.order_type import FIFTH, share_of
 from orfeon.workbench import PROTOCOLS
 from orfeon.workbench.reproduction import (
     Curve,
@@ -83,19 +83,6 @@ ENSEMBLES: dict[str, Build] = {
 class Outcome:
     """Results of one ensemble on one split.
 
-    Parameters
-    ----------
-    ensemble, dataset : str
-        What was trained, and on what.
-    split : int
-        Number of the split.
-    size : int
-        The automatic size.
-    curve : Curve
-        Test errors of the first 1, 2, ... members in the order found.
-    seconds : float
-        Time to train, to order and to choose the size.
-
     Examples
     --------
     >>> from orfeon.workbench.reproduction import Curve
@@ -105,11 +92,16 @@ class Outcome:
     (18.0, 30.0, 15.0, 0.6)
     """
 
+    #: What was trained, and on what.
     ensemble: str
     dataset: str
+    #: Number of the split.
     split: int
+    #: The automatic size.
     size: int
+    #: Test errors of the first 1, 2, ... members in the order found.
     curve: Curve
+    #: Time to train, to order and to choose the size.
     seconds: float
 
     @classmethod
@@ -172,24 +164,16 @@ def measure(ensemble: str, dataset: str, split: int, members: int, parts: Partit
 
 @dataclass
 class Study:
-    """Splits, and the outcomes of ensembles on them.
+    """Splits, and the outcomes of ensembles on them."""
 
-    Parameters
-    ----------
-    datasets : sequence of str
-        Names of the problems.
-    n_splits, members : int
-        Splits of each problem, and members of each ensemble.
-    store : Store
-        Finished outcomes.
-    folder : path, optional
-        Folder of the real problems; by default that of ``ORFEON_DATA``.
-    """
-
+    #: Names of the problems.
     datasets: Sequence[str]
+    #: Splits of each problem, and members of each ensemble.
     n_splits: int = 20
     members: int = 200
+    #: Finished outcomes.
     store: Store = field(default_factory=lambda: Store(":memory:"))
+    #: Folder of the real problems; by default that of ``ORFEON_DATA``.
     folder: str | os.PathLike[str] | None = None
     _partitions: dict[str, Partitions] = field(init=False, repr=False, default_factory=dict)
     _known: dict[tuple[str, str, int], Outcome] = field(init=False, repr=False)

@@ -25,18 +25,6 @@ _SEVERAL = 1.1
 class Target:
     """What a figure must be.
 
-    Parameters
-    ----------
-    bound : {"at least", "at most", "from"}
-        Which side is allowed; ``"from"`` has a limit on both.
-    limit : float
-        The limit itself, which is allowed.
-    unit : {"x", "s", "ms", "GB", "share", "ratio"}
-        Times as fast as the peer, seconds, milliseconds, gigabytes, a share of what the peer needs,
-        or a ratio of two figures of orfeon's own.
-    upper : float, optional
-        The upper limit of ``"from"``.
-
     Examples
     --------
     >>> target = Target("at least", 12, "x")
@@ -47,9 +35,14 @@ class Target:
     ('0.8-1.25', False, True, False)
     """
 
+    #: Which side is allowed; ``"from"`` has a limit on both.
     bound: Literal["at least", "at most", "from"]
+    #: The limit itself, which is allowed.
     limit: float
+    #: Times as fast as the peer, seconds, milliseconds, gigabytes, a share of what the peer needs,
+    #: or a ratio of two figures of orfeon's own.
     unit: Unit
+    #: The upper limit of ``"from"``.
     upper: float | None = None
 
     def __post_init__(self) -> None:
@@ -57,18 +50,7 @@ class Target:
             raise ValueError(f'bound={self.bound!r} and upper={self.upper}: "from" needs both.')
 
     def is_met(self, figure: float) -> bool:
-        """Whether a figure is on the right side.
-
-        Parameters
-        ----------
-        figure : float
-            The figure, in the target's unit.
-
-        Returns
-        -------
-        bool
-            Whether it is.
-        """
+        """Whether a figure is on the right side."""
         if self.upper is not None:
             return self.limit <= figure <= self.upper
         return figure >= self.limit if self.bound == "at least" else figure <= self.limit
@@ -82,46 +64,31 @@ class Target:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One line of a report: a case, against one peer or alone.
+    """One line of a report: a case, against one peer or alone."""
 
-    Parameters
-    ----------
-    case : str
-        What was done.
-    n, d : int
-        Rows and features.
-    figure : float
-        What was measured, in ``unit``; times as fast as the peer when that is ``"x"``.
-    unit : {"x", "s", "ms", "GB", "share", "ratio"}
-        Unit of the figure.
-    seconds : float, optional
-        Seconds of orfeon.
-    spread : float, optional
-        Their range over the rounds, as a share of the median.
-    peer : str, optional
-        Who it is compared with.
-    peer_seconds, peer_spread : float, optional
-        The same of the peer.
-    target : Target, optional
-        What the figure must be.
-    notes : sequence of str
-        What a reader must know.
-    detail : mapping
-        Further figures, for the JSON line.
-    """
-
+    #: What was done.
     case: str
+    #: Rows and features.
     n: int
     d: int
+    #: What was measured, in ``unit``; times as fast as the peer when that is ``"x"``.
     figure: float
+    #: Unit of the figure.
     unit: Unit
+    #: Seconds of orfeon.
     seconds: float | None = None
+    #: Their range over the rounds, as a share of the median.
     spread: float | None = None
+    #: Who it is compared with.
     peer: str | None = None
+    #: The same of the peer.
     peer_seconds: float | None = None
     peer_spread: float | None = None
+    #: What the figure must be.
     target: Target | None = None
+    #: What a reader must know.
     notes: Sequence[str] = ()
+    #: Further figures, for the JSON line.
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -137,20 +104,7 @@ class Measurement:
         return None if self.target is None else self.target.is_met(self.figure)
 
     def as_json(self, *, quick: bool, origin: Mapping[str, str] | None = None) -> str:
-        """Everything in one line of JSON.
-
-        Parameters
-        ----------
-        quick : bool
-            Whether this was the quick form.
-        origin : mapping, optional
-            What it came from: suite, command.
-
-        Returns
-        -------
-        str
-            A JSON object.
-        """
+        """Everything in one line of JSON."""
         target = None if self.target is None else str(self.target)
         record = {
             "case": self.case, "peer": self.peer, "seconds": self.seconds,
@@ -175,28 +129,6 @@ def compare(
     detail: Mapping[str, Any] | None = None,
 ) -> list[Measurement]:
     """One measurement for each peer of the first contender.
-
-    Parameters
-    ----------
-    case : str
-        What was done.
-    shape : tuple of two ints
-        Rows and features.
-    timings : mapping of str to Timing
-        As :func:`benchmarks.timing.interleave` gives them; the first is orfeon's.
-    targets : mapping of str to Target, optional
-        By peer.
-    notes : mapping of str to a sequence of str, optional
-        By peer.
-    threads : int, default=1
-        Threads that orfeon may use.
-    detail : mapping, optional
-        Further figures, for the JSON lines.
-
-    Returns
-    -------
-    list of Measurement
-        In the order of the peers.
 
     Examples
     --------
@@ -227,20 +159,6 @@ def compare(
 
 def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
     """Remarks on the timing of a contender.
-
-    Parameters
-    ----------
-    name : str
-        The contender.
-    timing : Timing
-        What it took.
-    threads : int, default=1
-        Threads that it may use.
-
-    Returns
-    -------
-    list of str
-        Sentences, if there is anything to remark.
 
     Examples
     --------
@@ -273,16 +191,6 @@ def _with_unit(figure: float, unit: Unit) -> str:
 def seconds_text(seconds: float | None) -> str:
     """A time in the unit that suits it.
 
-    Parameters
-    ----------
-    seconds : float or None
-        The time.
-
-    Returns
-    -------
-    str
-        With three digits, or a dash.
-
     Examples
     --------
     >>> seconds_text(0.001234), seconds_text(12.3), seconds_text(None)
@@ -305,11 +213,6 @@ class Table:
     """A table whose rows are printed as they come.
 
     The spread is the larger of the two: the range over the rounds as a share of the median.
-
-    Parameters
-    ----------
-    write : callable, default=print
-        Takes a line.
     """
 
     _WIDTHS = (39, 13, 31, 8, 8, 6, 9, 9, 4)
@@ -327,13 +230,7 @@ class Table:
         return " ".join(left + right)
 
     def add(self, measurement: Measurement) -> None:
-        """Print a row, and below it its notes, each once in a table.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            The row.
-        """
+        """Print a row, and below it its notes, each once in a table."""
         verdict = {None: "", True: "ok", False: "MISS"}[measurement.is_met]
         self._write(
             self._line(

@@ -49,13 +49,7 @@ end
 
 
 class Trouble(threading.Thread):
-    """A client that sends what is malformed, oversized and slow, and counts the answers.
-
-    Parameters
-    ----------
-    port : int
-        Where the service listens.
-    """
+    """A client that sends what is malformed, oversized and slow, and counts the answers."""
 
     _HEAD = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     _REQUESTS = (

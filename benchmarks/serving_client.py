@@ -22,23 +22,7 @@ class Load(NamedTuple):
 
 
 def run_client(port: int, bodies: Path, connections: int, seconds: float) -> Load:
-    """Ask for rows over some connections at the same time.
-
-    Parameters
-    ----------
-    port : int
-        Where the service listens on this machine.
-    bodies : Path
-        A file with the body of a request in each line.
-    connections : int
-        How many ask.
-    seconds : float
-        How long.
-
-    Returns
-    -------
-    Load
-    """
+    """Ask for rows over some connections at the same time."""
     requests = [
         b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n%s" % (len(body), body)

@@ -52,17 +52,7 @@ class Tally:
 
 
 class Clients(threading.Thread):
-    """Clients that send requests until stopped.
-
-    Parameters
-    ----------
-    port : int
-        Where the service listens on this machine.
-    bodies : sequence of bytes
-        What they ask.
-    expected : sequence of set of bytes
-        For each of these, the answers that are right.
-    """
+    """Clients that send requests until stopped."""
 
     def __init__(
         self, port: int, bodies: Sequence[bytes], expected: Sequence[frozenset[bytes]]

@@ -90,24 +90,6 @@ def cross_validated_tree(
 ) -> DecisionTreeClassifier:
     """A tree pruned by cross-validation with the rule of one standard error.
 
-    Parameters
-    ----------
-    X, y : ndarray
-        The samples.
-    weights : ndarray, optional
-        Their weights; a row of weight 0 is left out, one of weight 2 is in one fold only.
-    seed : int, default=0
-        Of the tree and the folds.
-    n_folds : int, default=10
-        Folds.
-    fold_predictions : callable
-        Predictions of the trees of one fold.
-
-    Returns
-    -------
-    DecisionTreeClassifier
-        The pruned tree.
-
     Examples
     --------
     >>> from orfeon.datasets import make_waveform

@@ -42,20 +42,7 @@ def _bench(members: int) -> tuple[Plan, Evaluation]:
 
 
 def bare_loop(plan: Plan, evaluation: Evaluation, unit: int) -> dict[str, float]:
-    """The runs of an outer fold as a user would write them down: fit, order, cut, predict, count.
-
-    Parameters
-    ----------
-    plan, evaluation : Plan, Evaluation
-        What the study does.
-    unit : int
-        The outer fold.
-
-    Returns
-    -------
-    dict of str to float
-        Errors of the outer fits, to see that the same was done.
-    """
+    """The runs of an outer fold as a user would write them: fit, order, cut, predict, count."""
     X, y = evaluation.X, evaluation.y
     errors: dict[str, float] = {}
     splits = [evaluation.folding.outer(unit), *evaluation.folding.inner(unit)]
@@ -141,18 +128,7 @@ def _start(out: Path, repeats: int) -> subprocess.Popen[bytes]:
 
 
 def stored_rows(out: Path) -> list[tuple[Any, ...]]:
-    """Everything in a store but times, dates and hosts.
-
-    Parameters
-    ----------
-    out : pathlib.Path
-        The folder of a study.
-
-    Returns
-    -------
-    list of tuple
-        In the order of the keys.
-    """
+    """Everything in a store but times, dates and hosts."""
     path = out / "store.db"
     if not path.exists():
         return []
@@ -244,18 +220,7 @@ def first_study() -> list[Measurement]:
 
 
 def suite(quick: bool) -> Suite:
-    """What is measured.
-
-    Parameters
-    ----------
-    quick : bool
-        Less work, the same code.
-
-    Returns
-    -------
-    Suite
-        Overhead, killed studies, and the first one.
-    """
+    """What is measured."""
     return Suite(
         [
             Case("overhead", lambda: overhead(2 if quick else 42, 20 if quick else 50)),

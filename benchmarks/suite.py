@@ -10,31 +10,19 @@ from benchmarks.report import Measurement
 
 @dataclass(frozen=True)
 class Case:
-    """A question and how to answer it.
+    """A question and how to answer it."""
 
-    Parameters
-    ----------
-    name : str
-        The question; cases are chosen by it.
-    run : callable
-        Gives the measurements.
-    """
-
+    #: The question; cases are chosen by it.
     name: str
+    #: Gives the measurements.
     run: Callable[[], list[Measurement]]
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Cases that belong together.
+    """Cases that belong together."""
 
-    Parameters
-    ----------
-    cases : sequence of Case
-        In the order they are run.
-    notices : sequence of str
-        Lines to print first.
-    """
-
+    #: In the order they are run.
     cases: Sequence[Case]
+    #: Lines to print first.
     notices: Sequence[str] = ()

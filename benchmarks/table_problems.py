@@ -27,35 +27,17 @@ _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @dataclass(frozen=True)
 class Rows:
-    """The same rows in the forms that libraries like best.
+    """The same rows in the forms that libraries like best."""
 
-    Parameters
-    ----------
-    own : Data
-        For orfeon: a data frame whose categories are of pandas' type, or an array of numbers.
-    coded : Data
-        For the others: numbers; categories by their position, missing ones as -1.
-    text : Data, optional
-        A data frame whose categories are strings, as they were read.
-    """
-
+    #: For orfeon: a data frame whose categories are of pandas' type, or an array of numbers.
     own: Data
+    #: For the others: numbers; categories by their position, missing ones as -1.
     coded: Data
+    #: A data frame whose categories are strings, as they were read.
     text: Data | None = None
 
     def take(self, rows: npt.NDArray[np.int64]) -> Rows:
-        """Some of the rows.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Which, in this order.
-
-        Returns
-        -------
-        Rows
-            They.
-        """
+        """Some of the rows."""
         return Rows(
             _taken(self.own, rows), _taken(self.coded, rows),
             None if self.text is None else _taken(self.text, rows),
@@ -70,20 +52,6 @@ def _taken(data: Data, rows: npt.NDArray[np.int64]) -> Data:
 
 def of_frame(name: str, frame: Any, target: Any) -> Rows:
     """A data frame of strings and numbers in all forms.
-
-    Parameters
-    ----------
-    name : str
-        What it is.
-    frame : pandas.DataFrame
-        The features.
-    target : array
-        The classes.
-
-    Returns
-    -------
-    Rows
-        The forms; all are numbers where the frame has no strings.
 
     Examples
     --------
@@ -114,18 +82,7 @@ def of_frame(name: str, frame: Any, target: Any) -> Rows:
 
 
 def file_of(name: str) -> Path | None:
-    """The file of a real table; None where there is none.
-
-    Parameters
-    ----------
-    name : str
-        Name of the table.
-
-    Returns
-    -------
-    Path or None
-        A file of comma-separated values, maybe packed.
-    """
+    """The file of a real table; None where there is none."""
     named = os.environ.get(FOLDER_VARIABLE)
     folders = ([Path(named)] if named else []) + [_BESIDE]
     found = [folder / f"{name}.csv{packed}" for folder in folders for packed in ("", ".gz")]
@@ -145,13 +102,7 @@ def _read(name: str) -> Rows:
 
 
 def car_like() -> Rows:
-    """All combinations of six categorical features, with a rule that says how good a car is.
-
-    Returns
-    -------
-    Rows
-        1,728 x 6, four classes of unequal size.
-    """
+    """All combinations of six categorical features, with a rule that says how good a car is."""
     prices, few = ["low", "med", "high", "vhigh"], ["low", "med", "high"]
     features = {
         "buying": prices, "maint": prices, "doors": ["2", "3", "4", "5more"],
@@ -167,18 +118,7 @@ def car_like() -> Rows:
 
 
 def spambase_like(seed: int = 0) -> Rows:
-    """Shares of words in messages: mostly zeros, and three features of long tails.
-
-    Parameters
-    ----------
-    seed : int, default=0
-        Of the random numbers.
-
-    Returns
-    -------
-    Rows
-        4,601 x 57, two classes.
-    """
+    """Shares of words in messages: mostly zeros, and three features of long tails."""
     rng = np.random.default_rng(seed)
     n_rows, n_words = 4601, 54
     y = (rng.random(n_rows) < 0.394).astype(np.int64)
@@ -219,16 +159,6 @@ MADE: dict[str, Callable[[], Rows]] = {
 def read(name: str) -> Rows:
     """A table by its name.
 
-    Parameters
-    ----------
-    name : str
-        One of ``FILES`` or ``MADE``.
-
-    Returns
-    -------
-    Rows
-        All its rows.
-
     Examples
     --------
     >>> read("car-like").coded.shape, read("spambase-like").own.n_classes
@@ -239,20 +169,6 @@ def read(name: str) -> Rows:
 
 def split(rows: Rows, n_training: int | None, n_asked: int) -> tuple[Rows, Rows, Rows]:
     """Training rows, test rows, and rows to predict.
-
-    Parameters
-    ----------
-    rows : Rows
-        A table.
-    n_training : int or None
-        At most so many rows are trained on; two thirds without it.
-    n_asked : int
-        Rows to predict, drawn from the test rows, again and again if there are too few.
-
-    Returns
-    -------
-    tuple of three Rows
-        No test row is among the training rows.
 
     Examples
     --------

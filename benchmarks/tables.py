@@ -43,40 +43,19 @@ _GRADIENT: dict[str, Any] = {"learning_rate": 0.1, "max_depth": 3}
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_trees : int, default=100
-        Trees of an ensemble, or rounds of gradient boosting.
-    n_asked : int, default=10000
-        Rows predicted.
-    n_training : int, optional
-        At most so many rows are trained on.
-    rounds : int, default=5
-        How often each contender is timed.
-    """
-
+    #: Trees of an ensemble, or rounds of gradient boosting.
     n_trees: int = 100
+    #: Rows predicted.
     n_asked: int = 10_000
+    #: At most so many rows are trained on.
     n_training: int | None = None
+    #: How often each contender is timed.
     rounds: int = 5
 
     def trees(self, method: str, n_classes: int) -> int:
-        """Trees, or rounds, of a method.
-
-        Parameters
-        ----------
-        method : str
-            The method.
-        n_classes : int
-            Classes of the table.
-
-        Returns
-        -------
-        int
-            How many.
-        """
+        """Trees, or rounds, of a method."""
         many = method == "gradient boosting" and n_classes > _MANY_CLASSES
         return self.n_trees // 5 if many else self.n_trees
 
@@ -262,18 +241,7 @@ def predicting(name: str, method: str, table: str, effort: Effort) -> list[Measu
 
 
 def suite(quick: bool) -> Suite:
-    """The cases of real tables.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether there is less work.
-
-    Returns
-    -------
-    Suite
-        The cases.
-    """
+    """The cases of real tables."""
     effort = QUICK if quick else FULL
     absent = [name for name in table_problems.FILES if table_problems.file_of(name) is None]
     tables = [name for name in table_problems.FILES if name not in absent]

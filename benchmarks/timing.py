@@ -16,44 +16,23 @@ from threadpoolctl import threadpool_limits
 
 @dataclass(frozen=True)
 class Contender:
-    """Something to be timed.
+    """Something to be timed."""
 
-    Parameters
-    ----------
-    name : str
-        Who it is.
-    work : callable
-        What is timed, called without arguments.
-    factor : float, default=1.0
-        What the seconds are multiplied by: 10 when ``work`` is a tenth of the whole.
-    warm_up : callable, optional
-        What is run once before, not counted; ``work`` itself by default.
-    in_processes : bool, default=False
-        Whether other processes do the work: how much processor time they had is then not known.
-    """
-
+    #: Who it is.
     name: str
+    #: What is timed, called without arguments.
     work: Callable[[], Any]
+    #: What the seconds are multiplied by: 10 when ``work`` is a tenth of the whole.
     factor: float = 1.0
+    #: What is run once before, not counted; ``work`` itself by default.
     warm_up: Callable[[], Any] | None = None
+    #: Whether other processes do the work: how much processor time they had is then not known.
     in_processes: bool = False
 
 
 @dataclass(frozen=True)
 class Timing:
     """What a contender took.
-
-    Parameters
-    ----------
-    rounds : tuple of float
-        Seconds of one call, in each round.
-    cores : float or None
-        Processor time over wall-clock time: above 1 when several threads ran, well below 1 when
-        others used the machine. None when other processes did the work.
-    factor : float
-        The contender's factor; the seconds include it.
-    result : object
-        What the last call returned.
 
     Examples
     --------
@@ -62,9 +41,14 @@ class Timing:
     (1.1, 0.36)
     """
 
+    #: Seconds of one call, in each round.
     rounds: tuple[float, ...]
+    #: Processor time over wall-clock time: above 1 when several threads ran, well below 1 when
+    #: others used the machine. None when other processes did the work.
     cores: float | None
+    #: The contender's factor; the seconds include it.
     factor: float = 1.0
+    #: What the last call returned.
     result: Any = None
 
     @property
@@ -128,20 +112,6 @@ def interleave(
     contenders: Sequence[Contender], *, rounds: int = 5, least_seconds: float = 0.02
 ) -> dict[str, Timing]:
     """Time some contenders in turns.
-
-    Parameters
-    ----------
-    contenders : sequence of Contender
-        Each is warmed up once, then timed once a round. Every second round is in reverse order.
-    rounds : int, default=5
-        How many times each is timed.
-    least_seconds : float, default=0.02
-        A short call is repeated for this long within a round.
-
-    Returns
-    -------
-    dict of str to Timing
-        By the contenders' names.
 
     Examples
     --------

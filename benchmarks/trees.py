@@ -34,23 +34,15 @@ _LARGE = 20_000
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """How much work the cases do."""
 
-    Parameters
-    ----------
-    n_trees : int
-        Trees of a forest.
-    n_pruned : int
-        Trees of a forest of trees pruned by cross-validation.
-    n_rows : int
-        Rows predicted.
-    rounds : int
-        How often each contender is timed.
-    """
-
+    #: Trees of a forest.
     n_trees: int = 200
+    #: Trees of a forest of trees pruned by cross-validation.
     n_pruned: int = 50
+    #: Rows predicted.
     n_rows: int = 10_000
+    #: How often each contender is timed.
     rounds: int = 5
 
 
@@ -62,17 +54,11 @@ FULL, QUICK = Effort(), Effort(n_trees=20, n_pruned=10, n_rows=10_000, rounds=3)
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What each tree is grown from.
+    """What each tree is grown from."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_trees, n_rows), optional
-        Bootstrap counts.
-    labels : ndarray of shape (n_trees, n_rows), optional
-        Switched labels.
-    """
-
+    #: Bootstrap counts; of shape (n_trees, n_rows).
     weights: npt.NDArray[np.int64] | None
+    #: Switched labels; of shape (n_trees, n_rows).
     labels: npt.NDArray[np.int64] | None
 
     def first(self, n_trees: int) -> Perturbed:

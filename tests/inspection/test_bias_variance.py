@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from tests import shared
 
 from orfeon.inspection.bias_variance import intervals as bootstrap
-from orfeon.inspection.bias_variance.definitions import (
-    bias_variance_decomposition,
-    breiman_decomposition,
-    domingos_decomposition,
-    kohavi_wolpert_decomposition,
-    kong_dietterich_decomposition,
-    squared_error_decomposition,
-    webb_decomposition,
-)
+from orfeon.inspection.bias_variance.definitions import bias_variance_decomposition
+from orfeon.inspection.bias_variance.domingos import domingos_decomposition
 from orfeon.inspection.bias_variance.friedman import friedman_decomposition
 from orfeon.inspection.bias_variance.intervals import (
     bias_variance_difference,
     bias_variance_intervals,
+)
+from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
+from orfeon.inspection.bias_variance.zero_one import (
+    breiman_decomposition,
+    kohavi_wolpert_decomposition,
+    kong_dietterich_decomposition,
+    webb_decomposition,
 )
 from orfeon.utils.seeding import Purpose, branch
 

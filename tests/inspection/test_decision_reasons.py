@@ -15,7 +15,7 @@ from tests.inspection.test_shapley import table
 
 import orfeon
 from orfeon.inspection import counterfactual, row_weights, shap_values, why
-from orfeon.inspection.tree_sums import NoTreeSumError
+from orfeon.inspection.tree_sum_types import NoTreeSumError
 
 
 @pytest.fixture(scope="module")

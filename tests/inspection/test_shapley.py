@@ -17,7 +17,8 @@ from tests.oracles import shapley as oracle
 import orfeon
 from orfeon.forest import NODE, Forest
 from orfeon.inspection import shap_values
-from orfeon.inspection.tree_sums import NoTreeSumError, additive_output
+from orfeon.inspection.tree_sum_types import NoTreeSumError
+from orfeon.inspection.tree_sums import additive_output
 
 SMALL = 1e-12
 

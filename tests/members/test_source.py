@@ -24,7 +24,7 @@ from orfeon import (
     prune,
 )
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.members.votes import read_source
+from orfeon.members.vote_input import read_source
 from orfeon.ordering import (
     PrunedClassifier,
     order_votes,

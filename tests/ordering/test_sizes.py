@@ -14,7 +14,8 @@ from tests.oracles.ordering import ORACLES, Case
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, ordering
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.members.votes import Source, read_selection
+from orfeon.members.vote_input import Source
+from orfeon.members.votes import read_selection
 from orfeon.ordering import order_votes
 from orfeon.ordering.auto_size import choose_size, cross_validated_curves, smooth, split_weights
 from orfeon.ordering.rule import as_rule

@@ -19,7 +19,7 @@ from orfeon import PrunedClassifier, order, prune
 from orfeon.datasets import make_waveform
 from orfeon.inspection import error_curves, importances, margins
 from orfeon.members import adapt
-from orfeon.members.votes import read_ensemble
+from orfeon.members.vote_input import read_ensemble
 from orfeon.ordering.auto_size import choose_size
 from orfeon.ordering.rule import as_rule
 

@@ -15,18 +15,20 @@ from orfeon.data.training_set import check_length
 from orfeon.ensembles.decision import only_left_out
 from orfeon.ensembles.ensemble import was_trained_on
 from orfeon.members import Members, adapt
-from orfeon.members.votes import (
-    NO_VOTE,
+from orfeon.members.vote_input import (
     On,
-    Task,
     checked_on,
     codes_of_labels,
-    has_fractions,
     is_deprecated_matrix,
+    without_vote_options,
+)
+from orfeon.members.votes import (
+    NO_VOTE,
+    Task,
+    has_fractions,
     read_matrix,
     read_selection,
     whole_weights,
-    without_vote_options,
 )
 from orfeon.rules.decider import Decider
 from orfeon.rules.rule import CombiningRule, as_combining_rule

@@ -27,7 +27,7 @@ from orfeon.data.training_set import check_length, read_weights, relative_weight
 from orfeon.ensembles.holdout import hash_samples
 from orfeon.ensembles.with_selection import EnsembleWithSelection, Samples
 from orfeon.members import Members, adapt
-from orfeon.members.votes import codes_of_labels
+from orfeon.members.vote_input import codes_of_labels
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (

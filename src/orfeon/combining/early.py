@@ -35,7 +35,7 @@ from orfeon.forest import PER_NODE, Forest
 from orfeon.members import Members, adapt, unpruned
 from orfeon.members.adapter import EnsembleInPipeline, MembersNotVotingError
 from orfeon.members.members import CommitteeMembers, FromEach
-from orfeon.members.votes import is_deprecated_matrix
+from orfeon.members.vote_input import is_deprecated_matrix
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers
 

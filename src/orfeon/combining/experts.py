@@ -46,9 +46,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
 
     Parameters
     ----------
-    expert : classifier, optional
-        The expert, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in ``fit``.
-        By default softmax (logistic) regression.
+    <expert_classifier>
     n_experts : int, default=4
         Number of experts.
     <fitting>
@@ -120,17 +118,14 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
 
     Parameters
     ----------
-    expert : regressor, optional
-        The expert, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
-        (ridge) regression.
+    <expert_regressor>
     n_experts : int, default=4
         Number of experts.
     <fitting>
 
     Attributes
     ----------
-    variances_ : ndarray of shape (n_experts,)
-        Variance of the target about each expert's prediction.
+    <own_variances>
     <fitted>
 
     See Also
@@ -230,17 +225,8 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
 
     Parameters
     ----------
-    expert : classifier, optional
-        The expert, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in ``fit``.
-        By default softmax (logistic) regression.
-    depth : int, default=2
-        Levels of gates.
-    n_branches : int, default=2
-        Branches of each gate: there are ``n_branches ** depth`` experts.
-    gating : {"soft", "hard"}, default="soft"
-        How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
-        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
-        expert at its end alone. Training is the same.
+    <expert_classifier>
+    <tree_of_gates>
     <fitting>
 
     Attributes
@@ -311,23 +297,13 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
 
     Parameters
     ----------
-    expert : regressor, optional
-        The expert, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
-        (ridge) regression.
-    depth : int, default=2
-        Levels of gates.
-    n_branches : int, default=2
-        Branches of each gate: there are ``n_branches ** depth`` experts.
-    gating : {"soft", "hard"}, default="soft"
-        How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
-        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
-        expert at its end alone. Training is the same.
+    <expert_regressor>
+    <tree_of_gates>
     <fitting>
 
     Attributes
     ----------
-    variances_ : ndarray of shape (n_experts,)
-        Variance of the target about each expert's prediction.
+    <own_variances>
     <fitted>
 
     See Also

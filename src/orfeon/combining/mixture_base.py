@@ -124,6 +124,30 @@ EXPERTS: dict[str, list[Any]] = {
 
 #: Texts that mixtures of experts share, for their docstrings.
 EXPERT_TEXTS = {
+    "expert_classifier": """
+    expert : classifier, optional
+        The expert, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in ``fit``.
+        By default softmax (logistic) regression.
+""",
+    "expert_regressor": """
+    expert : regressor, optional
+        The expert, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
+        (ridge) regression.
+""",
+    "tree_of_gates": """
+    depth : int, default=2
+        Levels of gates.
+    n_branches : int, default=2
+        Branches of each gate: there are ``n_branches ** depth`` experts.
+    gating : {"soft", "hard"}, default="soft"
+        How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
+        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
+        expert at its end alone. Training is the same.
+""",
+    "own_variances": """
+    variances_ : ndarray of shape (n_experts,)
+        Variance of the target about each expert's prediction.
+""",
     "fitting": """
     alpha : float, default=1.0
         Strength of the penalty on squared weights, for standardised inputs.

@@ -64,26 +64,7 @@ def learn_sparse(
 
 
 class SparseTable:
-    """Features of the training samples for growing trees: what is not zero, by column and by row.
-
-    Parameters
-    ----------
-    rows : csr_matrix of shape (n_rows, n_features)
-        Rows as :func:`read_sparse` returns them.
-
-    Attributes
-    ----------
-    records : ndarray of shape (n_stored,)
-        ``rank << shift | row`` of each value, column after column, in ascending order. Ranks are
-        those of the dense table (:class:`orfeon.data.Table`), where zero has one, too.
-    start : ndarray of shape (n_features + 1,)
-        Where each column begins.
-    by_row : ndarray of uint32
-        The rank of zero in each feature; where each row begins; the features of all values, row
-        after row; their ranks.
-    values, value_start, n_values
-        Distinct values, zero among them, as in the dense table.
-    """
+    """Features of the training samples for growing trees: non-zero values by column and by row."""
 
     def __init__(self, rows: sparse.csr_matrix, schema: Schema) -> None:
         self.n_rows, self.n_features = rows.shape
@@ -98,6 +79,10 @@ class SparseTable:
     @cached_property
     def arrays(self) -> tuple[Any, ...]:
         """The arguments of the kernels."""
+        # Records are ``rank << shift | row``, column after column, in ascending order. Ranks are
+        # those of the dense table (:class:`orfeon.data.Table`), where zero has one, too. By row:
+        # the rank of zero in each feature, where each row begins, and features and ranks of all
+        # values, row after row.
         n_rows, n_features = self.n_rows, self.n_features
         counts = np.bincount(self._rows.indices, minlength=n_features)
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -19,6 +19,7 @@ import numpy as np
 import sklearn.datasets
 
 from orfeon.datasets._checks import FloatArray, RandomState, as_generator, check_integer
+from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import RegressionProblem
 
 
@@ -142,6 +143,7 @@ class Friedman3(_Circuit):
         return result
 
 
+@documented
 def make_friedman1(
     n_samples: int = 300,
     *,
@@ -153,12 +155,10 @@ def make_friedman1(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     n_features, noise
         Parameters of :class:`Friedman1`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -178,6 +178,7 @@ def make_friedman1(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_friedman2(
     n_samples: int = 300, *, noise: float = 125.0, random_state: RandomState = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -185,12 +186,10 @@ def make_friedman2(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     noise
         Parameters of :class:`Friedman2`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -209,6 +208,7 @@ def make_friedman2(
     return Friedman2(noise=noise).sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_friedman3(
     n_samples: int = 300, *, noise: float = 0.1, random_state: RandomState = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -216,12 +216,10 @@ def make_friedman3(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     noise
         Parameters of :class:`Friedman3`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------

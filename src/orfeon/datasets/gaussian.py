@@ -27,6 +27,7 @@ from orfeon.datasets._checks import (
     check_integer,
     check_real,
 )
+from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import DensityProblem
 from orfeon.datasets._spherical import SphericalGaussians, log_spherical_density
 
@@ -331,6 +332,7 @@ def _check_spreads(spreads: Sequence[float]) -> tuple[float, float]:
     return first, second
 
 
+@documented
 def make_twonorm(
     n_samples: int = 300,
     *,
@@ -342,12 +344,10 @@ def make_twonorm(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     n_features, priors
         Parameters of :class:`TwoNorm`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -367,6 +367,7 @@ def make_twonorm(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_ringnorm(
     n_samples: int = 300,
     *,
@@ -379,12 +380,10 @@ def make_ringnorm(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     n_features, mean_norm, priors
         Parameters of :class:`RingNorm`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -404,6 +403,7 @@ def make_ringnorm(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_threenorm(
     n_samples: int = 300,
     *,
@@ -415,12 +415,10 @@ def make_threenorm(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     n_features, priors
         Parameters of :class:`ThreeNorm`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -440,6 +438,7 @@ def make_threenorm(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_gaussian_clouds(
     n_samples: int = 300,
     *,
@@ -452,12 +451,10 @@ def make_gaussian_clouds(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     means, spreads, priors
         Parameters of :class:`GaussianClouds`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -477,6 +474,7 @@ def make_gaussian_clouds(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_three_clouds(
     n_samples: int = 300,
     *,
@@ -489,12 +487,10 @@ def make_three_clouds(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     means, spread, priors
         Parameters of :class:`ThreeClouds`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------

@@ -31,6 +31,7 @@ from orfeon.datasets._checks import (
     check_points,
     check_real,
 )
+from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import ClassificationProblem
 
 
@@ -203,6 +204,7 @@ class NestedSpheres(RegionProblem):
         return rng.standard_normal((n, self.n_features))
 
 
+@documented
 def make_diagonal(
     n_samples: int = 300,
     *,
@@ -214,12 +216,10 @@ def make_diagonal(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     priors, label_noise
         Parameters of :class:`Diagonal`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -239,6 +239,7 @@ def make_diagonal(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_circle(
     n_samples: int = 300,
     *,
@@ -251,12 +252,10 @@ def make_circle(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     radius, priors, label_noise
         Parameters of :class:`Circle`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------
@@ -276,6 +275,7 @@ def make_circle(
     return problem.sample(n_samples, random_state=random_state)
 
 
+@documented
 def make_nested_spheres(
     n_samples: int = 2000,
     *,
@@ -292,8 +292,7 @@ def make_nested_spheres(
         Number of samples.
     n_features, priors, label_noise
         Parameters of :class:`NestedSpheres`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from orfeon.datasets._checks import FloatArray, LabelArray, RandomState
+from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import DensityProblem
 from orfeon.datasets._spherical import log_spherical_density
 
@@ -119,6 +120,7 @@ def _log_segment_density(points: FloatArray, start: FloatArray, end: FloatArray)
     return result
 
 
+@documented
 def make_waveform(
     n_samples: int = 300,
     *,
@@ -129,12 +131,10 @@ def make_waveform(
 
     Parameters
     ----------
-    n_samples : int, default=300
-        Number of samples.
+    <n_samples>
     priors
         Parameters of :class:`Waveform`.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of randomness.
+    <random_state>
 
     Returns
     -------

@@ -37,8 +37,18 @@ from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _fit_context
 
+_TEXTS = {
+    "parts": """
+    n_partitions : int, default=10
+        Random parts that ``fit`` makes of the samples; Dask collections have their own.
+    n_estimators : int, default=1
+        Members trained on each part or chunk: one on all its samples, several on bootstrap samples
+        of it.
+""",
+}
 
-@documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
+
+@documented(_TEXTS, estimator="an unpruned :class:`orfeon.CARTClassifier`")
 class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, PartitionedEnsemble):
     """Vote of classifiers trained on disjoint parts of the data.
 
@@ -48,11 +58,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
     Parameters
     ----------
     <estimator>
-    n_partitions : int, default=10
-        Random parts that ``fit`` makes of the samples; Dask collections have their own.
-    n_estimators : int, default=1
-        Members trained on each part or chunk: one on all its samples, several on bootstrap samples
-        of it.
+    <parts>
     <combine>
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. One member of a part sees all samples of its heaviest class, and of
@@ -200,7 +206,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         return _query(self, X, "predict_log_proba", super().predict_log_proba)
 
 
-@documented(estimator="an unpruned :class:`orfeon.CARTRegressor`")
+@documented(_TEXTS, estimator="an unpruned :class:`orfeon.CARTRegressor`")
 class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
     """Mean of regressors trained on disjoint parts of the data.
 
@@ -210,11 +216,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
     Parameters
     ----------
     <estimator>
-    n_partitions : int, default=10
-        Random parts that ``fit`` makes of the samples; Dask collections have their own.
-    n_estimators : int, default=1
-        Members trained on each part or chunk: one on all its samples, several on bootstrap samples
-        of it.
+    <parts>
     <combine_numbers>
     <leaving_out>
     <n_jobs>

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from orfeon.forest.forest import NODE as NODE
-from orfeon.forest.forest import PER_NODE as PER_NODE
-from orfeon.forest.forest import Forest, without_zeros
+from orfeon.forest.forest import Forest
+from orfeon.forest.joining import PER_NODE as PER_NODE
+from orfeon.forest.joining import without_zeros
 from orfeon.forest.pruning import (
     PruningPath,
     prune_reduced_error,

@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
 
-from orfeon.forest.packed import PackedForest, gains_by_packing
-from orfeon.forest.ranked import RankedForest, gains_by_ranking
+from orfeon.forest import joining, routing
+from orfeon.forest.packed import PackedForest
+from orfeon.forest.ranked import RankedForest
 from orfeon.kernels.cart import leaf_sums
-from orfeon.kernels.routing import fractional, packed, route
-from orfeon.kernels.routing import sparse as sparse_rows
-from orfeon.kernels.routing.joined import shift_tests
+from orfeon.kernels.routing import fractional
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
-from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
 NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
-#: Arrays with one entry per node, beside the nodes themselves.
-PER_NODE = ("n_children", "missing", "label", "value")
 _NO_ROWS = np.zeros(0, np.int64)
 _NO_LABELS = np.zeros(0, np.int32)
 _NO_WEIGHTS = np.zeros(0)
@@ -267,15 +261,7 @@ class Forest:
 
     def _route(self, X: Floats) -> tuple[npt.NDArray[np.uint32], Integers]:
         """Leaf of each row in each tree, and the rows that have no single one in some tree."""
-        leaves = np.empty((X.shape[0], len(self)), np.uint32)
-        if issparse(X):
-            sparse_rows.apply_sparse(*self._sparse_arguments(X), leaves)  # type: ignore[call-arg]
-            return leaves, _NO_ROWS
-        if self._routes_plain(X):
-            route.apply_plain(*self._words(), self.tree_start, kernel_view(X), leaves)
-            return leaves, _NO_ROWS
-        self._check_codes(X)
-        return leaves, self._packed.apply(self, X, leaves)
+        return routing.route_rows(self, X)
 
     def add_predictions(self, X: Floats, weights: Floats, out: Floats) -> Integers:
         """Add the weighted votes of each tree, or its supports if there are no weights.
@@ -294,49 +280,7 @@ class Forest:
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
-        pure = self._pure_label_for(weights)
-        if issparse(X):
-            sparse_rows.add_sparse(
-                *self._sparse_arguments(X), self.label, weights,  # type: ignore[call-arg]
-                self.value, pure, out,
-            )  # fmt: skip
-            return _NO_ROWS
-        is_plain = self._routes_plain(X)
-        ranked = self._ranked_for(X, is_plain)
-        if ranked is not None:
-            ranked.add(self, X, weights, out)
-            return _NO_ROWS
-        if is_plain:
-            route.add_plain(
-                *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
-                pure, out,
-            )  # fmt: skip
-            return _NO_ROWS
-        return self._packed.add(self, X, weights, out)
-
-    def _sparse_arguments(self, X: sparse.csr_matrix) -> tuple[Any, ...]:
-        """The nodes and sparse rows, for the routing kernels."""
-        self._check_rows(X)
-        if not self._is_plain:
-            raise ValueError(
-                "X is sparse, but some trees test categories or linear combinations; pass "
-                "X.toarray()."
-            )
-        starts, columns = (np.asarray(a, dtype=np.int64) for a in (X.indptr, X.indices))
-        return (
-            *self._words(), self.missing, self.tree_start, starts, columns, kernel_view(X.data),
-            self.n_features,
-        )  # fmt: skip
-
-    def _ranked_for(self, X: Floats, is_plain: bool) -> RankedForest | None:
-        """The forest as many rows are routed; None for few rows, and for shallow trees."""
-        if not is_plain:
-            self._check_codes(X)
-        if not gains_by_ranking(self, len(X)):
-            return None
-        if is_plain:
-            return self._ranked_numbers
-        return None if self._packed.heaps is not None else self._ranked
+        return routing.add_predictions(self, X, weights, out)
 
     @cached_property
     def _ranked_numbers(self) -> RankedForest | None:
@@ -346,39 +290,11 @@ class Forest:
     def _ranked(self) -> RankedForest | None:
         return RankedForest.of(self, numbers=False)
 
-    def _routes_plain(self, X: Floats) -> bool:
-        """Whether nodes and rows are routed as they are, without packing."""
-        self._check_rows(X)
-        if not self._is_plain or has_missing(X):
-            return False
-        return not gains_by_packing(self, len(X))
-
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
         """Indices of the categorical features, and their numbers of categories."""
         where = np.flatnonzero(self.n_categories)
         return where, self.n_categories[where]
-
-    def _check_rows(self, X: Floats) -> None:
-        """Reject rows of another shape or type, because kernels do not check bounds."""
-        if X.ndim != 2 or X.shape[1] != self.n_features or X.dtype != np.float64:
-            raise ValueError(
-                f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_features} "
-                "features in float64 are expected."
-            )
-
-    def _check_codes(self, X: Floats) -> None:
-        """Reject category codes beyond a branch table."""
-        if not len(self.branches):
-            return
-        where, many = self._categorical
-        entry = packed.first_unknown_code(kernel_view(X), where, many)
-        if entry >= 0:
-            row, place = divmod(entry, len(where))
-            raise ValueError(
-                f"X[{row}, {where[place]}] is {X[row, where[place]]}; this feature has "
-                f"{many[place]} categories, and codes from 0 on or NaN are expected."
-            )
 
     def apply(self, X: Floats) -> npt.NDArray[np.int64]:
         """Leaf that each row reaches in each tree.
@@ -675,56 +591,7 @@ class Forest:
         Forest
             A new forest; it keeps unused branch tables and projections.
         """
-        chosen = np.asarray(trees)
-        if chosen.size == 0:
-            raise ValueError("trees is empty; a forest needs at least one tree.")
-        if chosen.ndim != 1 or chosen.dtype.kind not in "iub":
-            raise ValueError(f"trees={trees!r} is not allowed: give a list of indices, or a mask.")
-        if chosen.dtype == bool and len(chosen) != len(self):
-            raise ValueError(f"trees is a mask of {len(chosen)} entries for {len(self)} trees.")
-        index = np.arange(len(self))[chosen]
-        if index.size == 0:
-            raise ValueError("trees selects no tree; a forest needs at least one.")
-        pieces = [np.arange(self.tree_start[t], self.tree_start[t + 1]) for t in index]
-        at = np.concatenate(pieces)
-        start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int64)
-        return self._replace(
-            tree_start=start,
-            nodes=self.nodes[at],
-            n_children=self.n_children[at],
-            missing=self.missing[at],
-            label=self.label[at] if len(self.label) else self.label,
-            value=self.value[at],
-            leaf_weight=self._of_leaves(self.leaf_weight, at),
-            leaf_impurity=self._of_leaves(self.leaf_impurity, at),
-        )
-
-    def _leaf_impurity(self) -> Floats:
-        """Variance of each leaf, also if all are zero."""
-        known = self.leaf_impurity
-        return np.zeros(int(self.is_leaf.sum())) if known is None or not len(known) else known
-
-    def _of_leaves(self, known: npt.NDArray[Any] | None, at: Integers) -> Any:
-        """Entries of a per-leaf array for the leaves among the nodes ``at``."""
-        if known is None or not len(known):
-            return known
-        place = np.cumsum(self.is_leaf) - 1
-        return known[place[at[self.is_leaf[at]]]]
-
-    @staticmethod
-    def _joined_nodes(forests: Sequence[Forest]) -> npt.NDArray[np.void]:
-        """The nodes of several forests, whose branch tables and projections follow each other."""
-        # As bytes: NumPy would compare the types of all of them, field by field.
-        joined = np.concatenate([f.nodes.view(np.uint8) for f in forests]).view(NODE)
-        if all(f._is_plain for f in forests):
-            return joined
-        shift_tests(
-            joined["threshold"], joined["feature"], np.concatenate([f.n_children for f in forests]),
-            kernel_view(forests[0].n_categories), np.cumsum([len(f.nodes) for f in forests]),
-            np.cumsum([0, *(len(f.branches) for f in forests[:-1])]),
-            np.cumsum([0, *(len(f.projections[0]) - 1 for f in forests[:-1])]),
-        )  # fmt: skip
-        return joined
+        return joining.take_trees(self, trees)
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
@@ -740,43 +607,19 @@ class Forest:
         Forest
             All their trees.
         """
-        if not forests:
-            raise ValueError("forests is empty; give at least one forest.")
-        first = forests[0]
-        if len(forests) == 1:
-            return first
-        for other in forests[1:]:
-            same = first.n_categories is other.n_categories or np.array_equal(
-                first.n_categories, other.n_categories
-            )
-            sizes = (first.n_classes, first.n_outputs), (other.n_classes, other.n_outputs)
-            if not same or sizes[0] != sizes[1]:
-                raise ValueError(
-                    "forests differ in their features, classes or outputs; they cannot be joined."
-                )
-        starts, projection_starts = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
-        terms = base = 0
-        for f in forests:
-            starts.append(f.tree_start[1:] + base)
-            projection_starts.append(f.projections[0][1:] + terms)
-            base += len(f.nodes)
-            terms += len(f.projections[1])
+        return joining.join_forests(forests)
 
-        def join(name: str) -> Any:
-            parts = [getattr(f, name) for f in forests]
-            return None if parts[0] is None else np.concatenate(parts)
+    def _leaf_impurity(self) -> Floats:
+        """Variance of each leaf, also if all are zero."""
+        known = self.leaf_impurity
+        return np.zeros(int(self.is_leaf.sum())) if known is None or not len(known) else known
 
-        return first._replace(
-            tree_start=np.concatenate(starts),
-            nodes=Forest._joined_nodes(forests),
-            projections=(
-                np.concatenate(projection_starts),
-                np.concatenate([f.projections[1] for f in forests]),
-                np.concatenate([f.projections[2] for f in forests]),
-            ),
-            leaf_impurity=_join_variances(forests),
-            **{name: join(name) for name in (*PER_NODE, "leaf_weight", "branches")},
-        )
+    def _of_leaves(self, known: npt.NDArray[Any] | None, at: Integers) -> Any:
+        """Entries of a per-leaf array for the leaves among the nodes ``at``."""
+        if known is None or not len(known):
+            return known
+        place = np.cumsum(self.is_leaf) - 1
+        return known[place[at[self.is_leaf[at]]]]
 
     def validate(self) -> Forest:
         """Check that the arrays describe trees, so that kernels stay within bounds.
@@ -795,33 +638,3 @@ class Forest:
 
         check_forest(self)
         return self
-
-
-def has_missing(X: Floats) -> bool:
-    """Whether any value is NaN."""
-    return len(X) > 0 and isnan(X.max())
-
-
-def _join_variances(forests: Sequence[Forest]) -> Floats | None:
-    """Leaf variances of several forests; empty if all leaves are pure."""
-    if any(f.leaf_impurity is None for f in forests):
-        return None
-    if all(f.leaf_impurity is not None and not len(f.leaf_impurity) for f in forests):
-        return np.zeros(0)
-    return np.concatenate([f._leaf_impurity() for f in forests])
-
-
-def without_zeros(variances: Floats) -> Floats:
-    """Drop leaf variances that are all zero.
-
-    Parameters
-    ----------
-    variances : ndarray of shape (n_leaves,)
-        Variances.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves,) or (0,)
-        The same, or an empty array.
-    """
-    return variances if variances.any() else np.zeros(0)

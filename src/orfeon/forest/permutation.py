@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.forest.routing import check_rows
 from orfeon.utils import saved
 from orfeon.utils.seeding import RandomState, seed_sequence, tree_seeds
 from orfeon.utils.types import Floats
@@ -124,7 +125,7 @@ def _checked(
     n_repeats: int,
 ) -> Floats:
     """Check the arguments; returns the weights."""
-    forest._check_rows(X)
+    check_rows(forest, X)
     n_rows = len(X)
     if y.shape != (n_rows,):
         raise ValueError(f"y has shape {y.shape}; {n_rows} rows need ({n_rows},).")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest, without_zeros
+from orfeon.forest.routing import check_rows
 from orfeon.kernels.cart.prune import errors_on_path, reachable, reduced_error_cuts, weakest_links
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
@@ -192,7 +193,7 @@ def _check_pruning_set(forest: Forest, X: Floats, y: Any, weights: Floats) -> No
         raise ValueError(
             "the forest has regression trees; reduced-error pruning needs classification trees."
         )
-    forest._check_rows(X)
+    check_rows(forest, X)
     for name, values in (("y", y), ("weights", weights)):
         if np.shape(values) != (len(X),):
             raise ValueError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.schema import MAX_CATEGORIES
-from orfeon.forest.forest import NODE, PER_NODE, Forest
+from orfeon.forest.forest import NODE, Forest
+from orfeon.forest.joining import PER_NODE
 from orfeon.kernels.routing import check
 
 

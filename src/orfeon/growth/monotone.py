@@ -40,22 +40,7 @@ def grow_monotone(
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Forest:
-    """Grow trees with constrained features from one table.
-
-    Parameters
-    ----------
-    table : Table
-        The features.
-    y, n_classes, seeds, weights, n_samples, candidates, growth, n_jobs, progress
-        As in :func:`orfeon.growth.grow_forest`.
-    signs : ndarray of shape (n_features,)
-        1 for features that predictions must not fall with, -1 for those they must not rise with.
-
-    Returns
-    -------
-    Forest
-        The trees.
-    """
+    """Grow trees with constrained features from one table."""
     _check(table, n_classes, growth)
     is_random = growth.splitter == "random"
     # Random cuts read the same table as the best ones.

@@ -43,33 +43,22 @@ _NO_ROWS, _NO_TARGETS = np.zeros((0, 0)), np.zeros(0)
 
 @dataclass(frozen=True)
 class Newton:
-    """Penalties and constraints of Newton trees.
+    """Penalties and constraints of Newton trees."""
 
-    Parameters
-    ----------
-    l2, l1 : float, default=0.0
-        Penalties on the squares and on the sizes of leaf values.
-    min_hessian : float, default=0.0
-        Minimum sum of second derivatives of a leaf.
-    cat_smooth : float, default=0.0
-        Added to the hessian of each category when categories are ordered.
-    max_cat_to_onehot : int, default=1
-        In a node with at most this many categories, each is compared with all others together.
-    signs : ndarray of int64, optional
-        1 or -1 for features that predictions increase or decrease with, else 0.
-    interactions : Interactions, optional
-        Which features may be on a path together; by default all.
-    is_symmetric : bool, default=False
-        Whether all nodes of a level have the same test.
-    """
-
+    #: Penalties on the squares and on the sizes of leaf values.
     l2: float = 0.0
     l1: float = 0.0
+    #: Minimum sum of second derivatives of a leaf.
     min_hessian: float = 0.0
+    #: Added to the hessian of each category when categories are ordered.
     cat_smooth: float = 0.0
+    #: In a node with at most this many categories, each is compared with all others together.
     max_cat_to_onehot: int = 1
+    #: 1 or -1 for features that predictions increase or decrease with, else 0.
     signs: Integers | None = None
+    #: Which features may be on a path together; by default all.
     interactions: Interactions | None = None
+    #: Whether all nodes of a level have the same test.
     is_symmetric: bool = False
 
     @property

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
+from orfeon.forest.routing import routes_plain
 from orfeon.growth.engine import (
     Growth,
     IntegerWeights,
@@ -200,7 +201,7 @@ class ExactTrees:
 
     def _leaves(self, forest: Forest) -> Leaves:
         """The leaf of each training row in each tree."""
-        if len(forest) * self.table.n_rows > _FEW_PATHS or forest._routes_plain(self.X):
+        if len(forest) * self.table.n_rows > _FEW_PATHS or routes_plain(forest, self.X):
             return np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
         leaves = np.empty((len(forest), self.table.n_rows), np.int32)
         training_leaves(

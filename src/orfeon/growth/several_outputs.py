@@ -43,24 +43,7 @@ def grow_several_outputs(
     candidates: npt.NDArray[np.integer[Any]] | None,
     growth: Growth,
 ) -> Forest:
-    """Grow trees of several outputs from one table.
-
-    Parameters
-    ----------
-    table : Table
-        The features, all ordered.
-    y : ndarray of shape (1, n_rows, n_outputs)
-        Class codes, or targets if there are no classes.
-    n_classes : tuple of int
-        Number of classes of each output; empty in regression.
-    seeds, weights, n_samples, candidates, growth
-        As in :func:`orfeon.growth.grow_forest`.
-
-    Returns
-    -------
-    Forest
-        The trees, as a forest of numbers.
-    """
+    """Grow trees of several outputs from one table."""
     _check(table, growth)
     outputs = _Outputs(y[0], n_classes)
     every = np.arange(table.n_features) if candidates is None else candidates

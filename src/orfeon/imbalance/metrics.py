@@ -40,11 +40,29 @@ from sklearn.metrics import fbeta_score, precision_score, recall_score
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _check_sample_weight
 from orfeon.utils.types import Floats, Mask
 from orfeon.utils.user_warning import warn_user
 
 ZeroDivision = float | Literal["warn"]
+
+_TEXTS = {
+    "labels": """
+    y_true : array of shape (n_rows,)
+        The true classes.
+    y_pred : array of shape (n_rows,)
+        The predicted classes.
+""",
+    "pos_label": """
+    pos_label : label, optional
+        The positive class; by default the minority of ``y_true``.
+""",
+    "sample_weight": """
+    sample_weight : array of shape (n_rows,), optional
+        Sample weights.
+""",
+}
 
 
 def minority_class(y: Any, sample_weight: Any = None) -> Any:
@@ -74,6 +92,7 @@ def minority_class(y: Any, sample_weight: Any = None) -> Any:
     return classes[least_weighty(share)]
 
 
+@documented(_TEXTS)
 def positive_accuracy(
     y_true: Any,
     y_pred: Any,
@@ -86,14 +105,9 @@ def positive_accuracy(
 
     Parameters
     ----------
-    y_true : array of shape (n_rows,)
-        The true classes.
-    y_pred : array of shape (n_rows,)
-        The predicted classes.
-    pos_label : label, optional
-        The positive class; by default the minority of ``y_true``.
-    sample_weight : array of shape (n_rows,), optional
-        Sample weights.
+    <labels>
+    <pos_label>
+    <sample_weight>
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The score if there are no positive samples.
 
@@ -113,6 +127,7 @@ def positive_accuracy(
     return _of_one(recall_score, split, True, zero_division)
 
 
+@documented(_TEXTS)
 def negative_accuracy(
     y_true: Any,
     y_pred: Any,
@@ -130,10 +145,8 @@ def negative_accuracy(
     y_pred : array of shape (n_rows,)
         The predicted classes. All classes but the positive one are negative; confusing them with
         each other does not count as an error.
-    pos_label : label, optional
-        The positive class; by default the minority of ``y_true``.
-    sample_weight : array of shape (n_rows,), optional
-        Sample weights.
+    <pos_label>
+    <sample_weight>
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The score if there are no negative samples.
 
@@ -152,6 +165,7 @@ def negative_accuracy(
     return _of_one(recall_score, split, False, zero_division)
 
 
+@documented(_TEXTS)
 def geometric_mean(
     y_true: Any,
     y_pred: Any,
@@ -164,15 +178,11 @@ def geometric_mean(
 
     Parameters
     ----------
-    y_true : array of shape (n_rows,)
-        The true classes.
-    y_pred : array of shape (n_rows,)
-        The predicted classes.
+    <labels>
     pos_label : label, optional
         A class to include even if neither ``y_true`` nor ``y_pred`` has it; otherwise it does not
         matter.
-    sample_weight : array of shape (n_rows,), optional
-        Sample weights.
+    <sample_weight>
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The accuracy on a class without samples; NaN leaves it out of the mean.
 
@@ -207,6 +217,7 @@ def geometric_mean(
     return float(np.prod(recalls ** (1 / len(recalls)))) if len(recalls) else np.nan
 
 
+@documented(_TEXTS)
 def precision_recall_mean(
     y_true: Any,
     y_pred: Any,
@@ -219,14 +230,9 @@ def precision_recall_mean(
 
     Parameters
     ----------
-    y_true : array of shape (n_rows,)
-        The true classes.
-    y_pred : array of shape (n_rows,)
-        The predicted classes.
-    pos_label : label, optional
-        The positive class; by default the minority of ``y_true``.
-    sample_weight : array of shape (n_rows,), optional
-        Sample weights.
+    <labels>
+    <pos_label>
+    <sample_weight>
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The score if no sample is positive and none is predicted positive. If only one of precision
         and recall is 0/0, the mean is 0.
@@ -253,6 +259,7 @@ def precision_recall_mean(
     return 0.0 if np.isnan(precision) or np.isnan(recall) else float(np.sqrt(precision * recall))
 
 
+@documented(_TEXTS)
 def f_beta(
     y_true: Any,
     y_pred: Any,
@@ -268,16 +275,11 @@ def f_beta(
 
     Parameters
     ----------
-    y_true : array of shape (n_rows,)
-        The true classes.
-    y_pred : array of shape (n_rows,)
-        The predicted classes.
+    <labels>
     beta : float, default=1.0
         Weight of recall relative to precision.
-    pos_label : label, optional
-        The positive class; by default the minority of ``y_true``.
-    sample_weight : array of shape (n_rows,), optional
-        Sample weights.
+    <pos_label>
+    <sample_weight>
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The score if no sample is positive and none is predicted positive.
 

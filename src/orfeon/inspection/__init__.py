@@ -64,10 +64,12 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Bias and variance": {
         "bias_variance.parts": ("BiasVariance",),
-        "bias_variance.definitions": (
-            "BreimanBiasVariance", "DomingosBiasVariance", "bias_variance_decomposition",
-            "breiman_decomposition", "domingos_decomposition", "kohavi_wolpert_decomposition",
-            "kong_dietterich_decomposition", "squared_error_decomposition", "webb_decomposition",
+        "bias_variance.definitions": ("bias_variance_decomposition",),
+        "bias_variance.domingos": ("DomingosBiasVariance", "domingos_decomposition"),
+        "bias_variance.squared_error": ("squared_error_decomposition",),
+        "bias_variance.zero_one": (
+            "BreimanBiasVariance", "breiman_decomposition", "kohavi_wolpert_decomposition",
+            "kong_dietterich_decomposition", "webb_decomposition",
         ),
         "bias_variance.friedman": ("FriedmanBiasVariance", "friedman_decomposition"),
         "bias_variance.intervals": (
@@ -158,16 +160,10 @@ if TYPE_CHECKING:
         ComplexityDisplay,
         complexity_curve,
     )
-    from orfeon.inspection.bias_variance.definitions import (
-        BreimanBiasVariance,
+    from orfeon.inspection.bias_variance.definitions import bias_variance_decomposition
+    from orfeon.inspection.bias_variance.domingos import (
         DomingosBiasVariance,
-        bias_variance_decomposition,
-        breiman_decomposition,
         domingos_decomposition,
-        kohavi_wolpert_decomposition,
-        kong_dietterich_decomposition,
-        squared_error_decomposition,
-        webb_decomposition,
     )
     from orfeon.inspection.bias_variance.friedman import (
         FriedmanBiasVariance,
@@ -182,6 +178,14 @@ if TYPE_CHECKING:
     from orfeon.inspection.bias_variance.repeated_trainings import (
         ResampledPredictions,
         resample_predictions,
+    )
+    from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
+    from orfeon.inspection.bias_variance.zero_one import (
+        BreimanBiasVariance,
+        breiman_decomposition,
+        kohavi_wolpert_decomposition,
+        kong_dietterich_decomposition,
+        webb_decomposition,
     )
     from orfeon.inspection.boosting_bounds_display import BoostingBoundsDisplay
     from orfeon.inspection.boosting_bounds_generalization import GeneralizationBoundsDisplay

@@ -23,8 +23,9 @@ import numpy.typing as npt
 
 from orfeon.inspection.display import Display, check_choice
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive, search_exhaustive_votes
-from orfeon.ordering.ordering import Order, order_votes
+from orfeon.ordering.order_type import Order
 from orfeon.ordering.ordering import order as put_in_order
+from orfeon.ordering.ordering import order_votes
 from orfeon.ordering.rule import Rule
 from orfeon.rendering.figure import put_title
 from orfeon.rendering.palette import class_colours

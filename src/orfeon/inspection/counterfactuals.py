@@ -24,13 +24,8 @@ from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import _one_row
 from orfeon.inspection.partial_effects import positions_of
-from orfeon.inspection.tree_sums import (
-    SHARES,
-    AdditiveOutput,
-    NoTreeSumError,
-    TreeSum,
-    additive_output,
-)
+from orfeon.inspection.tree_sum_types import SHARES, AdditiveOutput, NoTreeSumError, TreeSum
+from orfeon.inspection.tree_sums import additive_output
 from orfeon.members import unpruned
 from orfeon.rendering.numbers import number_text
 from orfeon.utils.text import listed

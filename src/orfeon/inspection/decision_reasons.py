@@ -13,7 +13,8 @@ from sklearn.base import is_classifier
 from orfeon.inspection.counterfactuals import Counterfactual, counterfactual
 from orfeon.inspection.neighbourhood import _one_row, row_weights
 from orfeon.inspection.shapley import shap_values
-from orfeon.inspection.tree_sums import NoTreeSumError, TreeSum, additive_output
+from orfeon.inspection.tree_sum_types import NoTreeSumError, TreeSum
+from orfeon.inspection.tree_sums import additive_output
 from orfeon.members import unpruned
 from orfeon.rendering.numbers import number_text
 from orfeon.utils.text import listed

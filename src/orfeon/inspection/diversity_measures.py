@@ -32,7 +32,8 @@ import numpy.typing as npt
 
 from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pairs_of, read_votes
 from orfeon.inspection.documentation import documented
-from orfeon.members.votes import On, Selection
+from orfeon.members.vote_input import On
+from orfeon.members.votes import Selection
 from orfeon.utils.types import Integers
 
 

@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from orfeon.inspection.documentation import documented
 from orfeon.inspection.reading import read_class_votes
-from orfeon.members.votes import EXACT_IN_SINGLE, On, Selection
+from orfeon.members.vote_input import On
+from orfeon.members.votes import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.utils.types import Floats
 

@@ -30,8 +30,9 @@ from orfeon.inspection.reading import (
     read_orders,
 )
 from orfeon.members.adapter import NoOutOfBagError
-from orfeon.members.votes import Selection, Source, Task, whole_weights
-from orfeon.ordering.ordering import Order
+from orfeon.members.vote_input import Source
+from orfeon.members.votes import Selection, Task, whole_weights
+from orfeon.ordering.order_type import Order
 from orfeon.ordering.rule import error_curve, trivial_errors
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers

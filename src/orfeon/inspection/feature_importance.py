@@ -31,7 +31,7 @@ from orfeon.inspection.reading import read_weights
 from orfeon.members import adapt, unpruned
 from orfeon.members.adapter import Members
 from orfeon.members.members import EstimatorMembers
-from orfeon.members.votes import present_name
+from orfeon.members.vote_input import present_name
 from orfeon.rendering.figure import fitting_rows, inches, put_title
 from orfeon.rendering.palette import INK, class_colours
 from orfeon.rendering.texts import in_lines, plain, small_size

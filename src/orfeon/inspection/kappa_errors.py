@@ -16,7 +16,7 @@ import numpy as np
 
 from orfeon.inspection.display import EnsemblesDisplay, check_not_empty
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
-from orfeon.members.votes import On
+from orfeon.members.vote_input import On
 from orfeon.rendering.figure import (
     Look,
     look_of,

@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from orfeon.inspection.display import check_choice, check_positive
 from orfeon.inspection.reading import read_weights
-from orfeon.inspection.tree_sums import AdditiveOutput, Output, TreeSum, additive_output
+from orfeon.inspection.tree_sum_types import AdditiveOutput, Output, TreeSum
+from orfeon.inspection.tree_sums import additive_output
 from orfeon.kernels.routing import partial
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -18,7 +18,68 @@ from orfeon.inspection.reading import named_ensembles
 from orfeon.rendering.palette import MUTED_INK, class_colours
 
 
-class ReliabilityDisplay(Display):
+class _ProbabilityDisplay(Display):
+    """A measure of probabilities, drawn for one classifier or several."""
+
+    _measure: ClassVar[Callable[..., Any]]
+
+    def __init__(self, measured: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw one or more classifiers.
+
+        Parameters
+        ----------
+        <named ensembles>
+        X, y : arrays
+            Samples that the classifiers were not trained on, and their classes.
+        **options
+            As for :func:`reliability_curve` or :func:`brier_score`, which is drawn.
+        <name>
+        <ax>
+        """
+        named = named_ensembles(ensemble, name)
+        given = {
+            its: cls._measure(y, one.predict_proba(X), classes=one.classes_, **options)
+            for its, one in named.items()
+        }
+        return cls(given).plot(ax)
+
+    @classmethod
+    def from_probabilities(
+        cls, y: Any, probabilities: Any, *, name: str = "model", ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the probabilities of one model, or of several by name.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+            Classes.
+        probabilities : array, or dict of str to array
+            Probabilities, or those of several models by name.
+        **options
+            As for :func:`reliability_curve` or :func:`brier_score`, which is drawn.
+        name : str, default="model"
+            Name of a single model.
+        <ax>
+        """
+        several = isinstance(probabilities, Mapping)
+        named = probabilities if several else {name: probabilities}
+        return cls({its: cls._measure(y, p, **options) for its, p in named.items()}).plot(ax)
+
+
+class ReliabilityDisplay(_ProbabilityDisplay):
     """Reliability diagram: how often a class comes against the probability that it was given.
 
     On the diagonal probabilities are true. Above it the model is not sure enough, below it too
@@ -55,62 +116,11 @@ class ReliabilityDisplay(Display):
     """
 
     _size = (5.0, 4.8)
+    _measure = staticmethod(reliability_curve)
 
     def __init__(self, curves: Mapping[str, ReliabilityCurve]) -> None:
         check_not_empty("curves", curves)
         self.curves = curves
-
-    @classmethod
-    def from_estimator(
-        cls,
-        ensemble: Any,
-        X: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw one or more classifiers.
-
-        Parameters
-        ----------
-        <named ensembles>
-        X, y : arrays
-            Samples that the classifiers were not trained on, and their classes.
-        **options
-            As for :func:`reliability_curve`.
-        <name>
-        <ax>
-        """
-        named = named_ensembles(ensemble, name)
-        given = {
-            its: reliability_curve(y, one.predict_proba(X), classes=one.classes_, **options)
-            for its, one in named.items()
-        }
-        return cls(given).plot(ax)
-
-    @classmethod
-    def from_probabilities(
-        cls, y: Any, probabilities: Any, *, name: str = "model", ax: Any = None, **options: Any
-    ) -> Self:
-        """Draw the probabilities of one model, or of several by name.
-
-        Parameters
-        ----------
-        y : array of shape (n_samples,)
-            Classes.
-        probabilities : array, or dict of str to array
-            Probabilities, or those of several models by name.
-        **options
-            As for :func:`reliability_curve`.
-        name : str, default="model"
-            Name of a single model.
-        <ax>
-        """
-        several = isinstance(probabilities, Mapping)
-        named = probabilities if several else {name: probabilities}
-        return cls({its: reliability_curve(y, p, **options) for its, p in named.items()}).plot(ax)
 
     def _draw(self) -> None:
         self.ax_.plot([0, 1], [0, 1], color=MUTED_INK, linewidth=1, linestyle=":")
@@ -129,7 +139,7 @@ class ReliabilityDisplay(Display):
         self.ax_.legend(loc="upper left", frameon=False)
 
 
-class BrierDisplay(Display):
+class BrierDisplay(_ProbabilityDisplay):
     """Parts of the Brier score: what is lost by unreliable probabilities, and left unresolved.
 
     The length of a bar is the score but for what happens within groups: reliability, and
@@ -156,61 +166,11 @@ class BrierDisplay(Display):
     >>> display.figure_.clear()
     """
 
+    _measure = staticmethod(brier_score)
+
     def __init__(self, scores: Mapping[str, BrierScore]) -> None:
         check_not_empty("scores", scores)
         self.scores = scores
-
-    @classmethod
-    def from_estimator(
-        cls,
-        ensemble: Any,
-        X: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw one or more classifiers.
-
-        Parameters
-        ----------
-        <named ensembles>
-        X, y : arrays
-            Samples that the classifiers were not trained on, and their classes.
-        **options
-            As for :func:`brier_score`.
-        <name>
-        <ax>
-        """
-        named = named_ensembles(ensemble, name)
-        given = {
-            its: brier_score(y, one.predict_proba(X), classes=one.classes_, **options)
-            for its, one in named.items()
-        }
-        return cls(given).plot(ax)
-
-    @classmethod
-    def from_probabilities(
-        cls, y: Any, probabilities: Any, *, name: str = "model", ax: Any = None, **options: Any
-    ) -> Self:
-        """Draw the probabilities of one model, or of several by name.
-
-        Parameters
-        ----------
-        y : array of shape (n_samples,)
-            Classes.
-        probabilities : array, or dict of str to array
-            Probabilities, or those of several models by name.
-        **options
-            As for :func:`brier_score`.
-        name : str, default="model"
-            Name of a single model.
-        <ax>
-        """
-        several = isinstance(probabilities, Mapping)
-        named = probabilities if several else {name: probabilities}
-        return cls({its: brier_score(y, p, **options) for its, p in named.items()}).plot(ax)
 
     def _draw(self) -> None:
         scores = list(self.scores.values())

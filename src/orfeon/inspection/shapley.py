@@ -21,13 +21,8 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from scipy.special import beta
 
-from orfeon.inspection.tree_sums import (
-    AdditiveOutput,
-    NoTreeSumError,
-    Output,
-    TreeSum,
-    additive_output,
-)
+from orfeon.inspection.tree_sum_types import AdditiveOutput, NoTreeSumError, Output, TreeSum
+from orfeon.inspection.tree_sums import additive_output
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.kernels.shapley import background as by_background
 from orfeon.kernels.shapley import paths

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from orfeon.inspection.display import Display, check_positive
 from orfeon.inspection.shapley import ShapleyValues, shap_values
-from orfeon.inspection.tree_sums import Output
+from orfeon.inspection.tree_sum_types import Output
 from orfeon.rendering.figure import fitting_rows, inches, put_colour_bar, put_title
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK
 from orfeon.rendering.texts import in_lines, plain, small_size

@@ -28,7 +28,7 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import validate_data
 
 from orfeon.forest import Forest
-from orfeon.inspection.tree_sums import (
+from orfeon.inspection.tree_sum_types import (
     AdditiveOutput,
     NoTreeSumError,
     Output,

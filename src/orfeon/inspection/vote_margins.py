@@ -26,7 +26,8 @@ from sklearn.utils import column_or_1d
 from orfeon.inspection.display import EnsemblesDisplay, check_not_empty
 from orfeon.inspection.documentation import documented
 from orfeon.inspection.reading import read_class_votes
-from orfeon.members.votes import NO_VOTE, On, Selection, Source, read_selection, whole_weights
+from orfeon.members.vote_input import On, Source
+from orfeon.members.votes import NO_VOTE, Selection, read_selection, whole_weights
 from orfeon.rendering.figure import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
 from orfeon.rendering.texts import plain

@@ -24,7 +24,7 @@ _HOMES = {
     "KappaHull": "kappa_hull",
     "MarginDistance": "margin_distance",
     "MetaTree": "meta_tree",
-    "Order": "ordering",
+    "Order": "order_type",
     "Orientation": "orientation",
     "OutputClustering": "output_clustering",
     "PrunedClassifier": "pruned",
@@ -37,7 +37,7 @@ _HOMES = {
     "Utility": "utility",
     "error_curve": "rule",
     "order": "ordering",
-    "order_chunks": "ordering",
+    "order_chunks": "chunks",
     "order_partitions": "partitioned",
     "order_votes": "ordering",
     "prune": "ordering",
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from orfeon.members.votes import Selection, read_selection
     from orfeon.ordering.auto_size import SizeChoice
     from orfeon.ordering.boosting_based import BoostingBased
+    from orfeon.ordering.chunks import order_chunks
     from orfeon.ordering.clustering import Clustering
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.complementarity import Complementarity
@@ -75,14 +76,8 @@ if TYPE_CHECKING:
     from orfeon.ordering.margin_distance import MarginDistance
     from orfeon.ordering.merged_trees import single_tree
     from orfeon.ordering.meta_tree import MetaTree
-    from orfeon.ordering.ordering import (
-        Order,
-        order,
-        order_chunks,
-        order_votes,
-        prune,
-        prune_votes,
-    )
+    from orfeon.ordering.order_type import Order
+    from orfeon.ordering.ordering import order, order_votes, prune, prune_votes
     from orfeon.ordering.orientation import Orientation, reference_direction
     from orfeon.ordering.output_clustering import OutputClustering
     from orfeon.ordering.partitioned import order_partitions, prune_partitions

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orfeon.data.training_set import hash_rows
-from orfeon.members.votes import Selection, Source
+from orfeon.members.vote_input import Source
+from orfeon.members.votes import Selection
 from orfeon.ordering.rule import Rule, error_curve
 from orfeon.utils.types import Floats, Integers
 

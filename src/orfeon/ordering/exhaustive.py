@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.kernels.ordering import subset_search as kernels
-from orfeon.members.votes import (
+from orfeon.members.vote_input import (
     Source,
     is_deprecated_matrix,
     read_ensemble,

@@ -22,14 +22,14 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from orfeon.members.votes import (
-    Selection,
+from orfeon.members.vote_input import (
     Source,
     is_deprecated_matrix,
     read_ensemble,
     read_votes,
     without_vote_options,
 )
+from orfeon.members.votes import Selection
 from orfeon.ordering.contests import Contests, check_equal_votes, find_contests
 from orfeon.ordering.reduce_error import ReduceError
 from orfeon.ordering.rule import documented

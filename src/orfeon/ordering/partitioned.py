@@ -19,20 +19,13 @@ from sklearn.utils import column_or_1d
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.dask_parts import Part, is_dask, read_parts, rows_of_part, values_of_part
 from orfeon.members import adapt
-from orfeon.members.votes import (
-    NothingCountsError,
-    Selection,
-    Source,
-    check_has_labels,
-    codes_of_labels,
-    read_ensemble,
-    read_selection,
-    whole_weights,
-)
+from orfeon.members.vote_input import Source, check_has_labels, codes_of_labels, read_ensemble
+from orfeon.members.votes import NothingCountsError, Selection, read_selection, whole_weights
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.individual_error import IndividualError
 from orfeon.ordering.margin_distance import MarginDistance
-from orfeon.ordering.ordering import Keep, Order, order_source, pass_on_warning, with_order
+from orfeon.ordering.order_type import Keep, Order
+from orfeon.ordering.ordering import order_source, pass_on_warning, with_order
 from orfeon.ordering.orientation import Orientation
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Arrangement, Rule, as_rule, documented, error_curve

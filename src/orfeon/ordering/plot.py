@@ -12,7 +12,7 @@ from orfeon.rendering.palette import MUTED_INK
 from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
-    from orfeon.ordering.ordering import Keep, Order
+    from orfeon.ordering.order_type import Keep, Order
 
 
 #: Width and height in inches of a new figure.

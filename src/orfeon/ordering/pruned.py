@@ -12,14 +12,54 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.ensembles.with_selection import Samples
 from orfeon.members import adapt, unpruned
-from orfeon.ordering.ordering import Keep
+from orfeon.ordering.order_type import Keep
 from orfeon.ordering.pruned_base import PrunedEnsemble, ensemble_has
 from orfeon.ordering.rule import Rule
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
+
+_TEXTS = {
+    "size": """
+    keep : float, int, "auto" or "rule", default=0.2
+        A share of the members, their number, the size with the lowest cross-validated error
+        ("auto"), or the size that the rule suggests ("rule").
+""",
+    "running": """
+    n_jobs : int, optional
+        Passed to the ensemble, unless it is frozen; by default it keeps its own.
+    verbose : int, default=0
+        Whether to show progress; passed to the ensemble too.
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
+        Seed of all random choices, also those of the ensemble; by default it keeps its own.
+""",
+    "ordered": """
+    ensemble_ : ensemble
+        The pruned ensemble, of the kind given.
+    order_ : Order
+        The order of all members.
+    kept_ : ndarray
+        Indices of the kept members in the whole ensemble.
+""",
+    "kept_members": """
+    estimators_ : sequence
+        The kept members.
+    forest_ : Forest
+        The kept members as a forest, where they are trees of orfeon.
+    feature_importances_ : ndarray
+        Importance of each feature for the kept members, where the ensemble has it.
+""",
+    "features": """
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Names of the features, if all are strings.
+""",
+}
 
 
 @saved.attributes(classes_=saved.labels)
+@documented(_TEXTS)
 class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     """An ensemble of classifiers, pruned to the members that matter.
 
@@ -32,44 +72,24 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         pruned by cross-validation, which gains the most.
     rule : str or Rule, default="margin_distance"
         How members are ordered: see :func:`orfeon.order`.
-    keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size with the lowest cross-validated error
-        ("auto"), or the size that the rule suggests ("rule").
+    <size>
     on : {"train", "out_of_bag", "validation"}, default="train"
         Which votes determine the order: those on all training samples, on the samples that a member
         was not trained on, or on samples set aside (all samples, if the ensemble is frozen).
     validation_fraction : float, default=0.25
         Share of each class that is set aside with ``on="validation"``. Copies of a sample stay
         together, and no class is set aside entirely.
-    n_jobs : int, optional
-        Passed to the ensemble, unless it is frozen; by default it keeps its own.
-    verbose : int, default=0
-        Whether to show progress; passed to the ensemble too.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Seed of all random choices, also those of the ensemble; by default it keeps its own.
+    <running>
 
     Attributes
     ----------
-    ensemble_ : ensemble
-        The pruned ensemble, of the kind given.
-    order_ : Order
-        The order of all members.
-    kept_ : ndarray
-        Indices of the kept members in the whole ensemble.
+    <ordered>
     error_curve_ : ndarray
         Error of the first 1, 2, ... members on the selection samples.
-    estimators_ : sequence
-        The kept members.
-    forest_ : Forest
-        The kept members as a forest, where they are trees of orfeon.
-    feature_importances_ : ndarray
-        Importance of each feature for the kept members, where the ensemble has it.
+    <kept_members>
     classes_ : ndarray
         The classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Names of the features, if all are strings.
+    <features>
 
     Examples
     --------
@@ -216,6 +236,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         return np.asarray(shares / weights.sum())
 
 
+@documented(_TEXTS)
 class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     """An ensemble of regressors, pruned to the members that matter.
 
@@ -229,42 +250,22 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     rule : str or Rule, default="reduce_error"
         How members are ordered: "reduce_error", "complementarity", "individual_error",
         "early_stopping", "gasen", "utility", "output_clustering" or "random".
-    keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size with the lowest cross-validated error
-        ("auto"), or the size that the rule suggests ("rule").
+    <size>
     on : {"train", "out_of_bag", "validation"}, default="train"
         Which predictions determine the order: those on all training samples, on the samples that a
         member was not trained on, or on samples set aside (all samples, if the ensemble is frozen).
     validation_fraction : float, default=0.25
         Share of the samples that is set aside with ``on="validation"``. Copies of a sample stay
         together.
-    n_jobs : int, optional
-        Passed to the ensemble, unless it is frozen; by default it keeps its own.
-    verbose : int, default=0
-        Whether to show progress; passed to the ensemble too.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Seed of all random choices, also those of the ensemble; by default it keeps its own.
+    <running>
 
     Attributes
     ----------
-    ensemble_ : ensemble
-        The pruned ensemble, of the kind given.
-    order_ : Order
-        The order of all members.
-    kept_ : ndarray
-        Indices of the kept members in the whole ensemble.
+    <ordered>
     error_curve_ : ndarray
         Mean squared error of the first 1, 2, ... members on the selection samples.
-    estimators_ : sequence
-        The kept members.
-    forest_ : Forest
-        The kept members as a forest, where they are trees of orfeon.
-    feature_importances_ : ndarray
-        Importance of each feature for the kept members, where the ensemble has it.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Names of the features, if all are strings.
+    <kept_members>
+    <features>
 
     Examples
     --------

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.ordering import order as kernels
 from orfeon.members.votes import Selection
-from orfeon.utils import saved
-from orfeon.utils.documentation import filled_docstring
+from orfeon.utils import documentation, saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.registry import RuleNames
 from orfeon.utils.types import Floats, Integers
-
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 #: The rules by name: module and class.
 _HOMES = {
@@ -96,11 +93,8 @@ _TEXTS = {
 """,
 }
 
-
-def documented(function: FunctionT) -> FunctionT:
-    """Fill the shared texts into the docstring of a function."""
-    function.__doc__ = filled_docstring(function.__doc__, _TEXTS)
-    return function
+#: Fills the shared texts into the docstring of a function.
+documented = documentation.documented(_TEXTS)
 
 
 @dataclass(frozen=True, eq=False)

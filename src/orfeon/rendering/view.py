@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,7 @@ from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.forest.conditions import Condition, branch_conditions
 from orfeon.rendering.wording import Wording, clean, threshold_texts
-from orfeon.utils.documentation import filled_docstring
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from orfeon.utils import documentation
 
 #: Parameters that all renderers share; their docstrings have a line ``<name>`` in their place.
 _TEXTS = {
@@ -56,11 +54,8 @@ show_missing : bool, default=False
 """,
 }
 
-
-def documented(function: Function) -> Function:
-    """Fill the shared texts into the docstring of a function."""
-    function.__doc__ = filled_docstring(function.__doc__, _TEXTS)
-    return function
+#: Fills the shared texts into the docstring of a function.
+documented = documentation.documented(_TEXTS)
 
 
 @dataclass(frozen=True)

@@ -32,26 +32,7 @@ def risk_bound(n_wrong: float, n_accepted: float, significance: float) -> float:
 def confidence_threshold(
     confidences: Floats, is_wrong: Mask, weights: Floats, max_risk: float, confidence: float
 ) -> float:
-    """The lowest threshold found whose accepted samples have a bound within ``max_risk``.
-
-    Parameters
-    ----------
-    confidences : ndarray of shape (n_samples,)
-        Share of the predicted class, by members that did not see the sample.
-    is_wrong : ndarray of shape (n_samples,)
-        Whether the prediction is wrong.
-    weights : ndarray of shape (n_samples,)
-        Numbers of copies, or weights of mean 1.
-    max_risk : float
-        Largest error among the accepted rows.
-    confidence : float
-        Probability with which the bound holds, over training sets.
-
-    Returns
-    -------
-    float
-        The threshold; a ValueError says so if no threshold will do.
-    """
+    """The lowest threshold found whose accepted samples have a bound within ``max_risk``."""
     # Rounded as the shares of new rows are, so that equal shares are equal.
     levels, level = np.unique(confidences, return_inverse=True)
     n_at = np.bincount(level, weights=weights)

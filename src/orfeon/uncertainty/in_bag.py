@@ -42,20 +42,14 @@ _COPIES = 1 << 12
 )
 @dataclass(frozen=True, eq=False)
 class InBagCounts:
-    """How often each sample was drawn for each member, as binary digits.
+    """How often each sample was drawn for each member, as binary digits."""
 
-    Parameters
-    ----------
-    planes : list of ndarray of shape (n_units, n_bytes)
-        The digits, the lowest first: members as bits, a row per copy of a sample.
-    rows : ndarray of shape (n_units,)
-        The position of each copy among the rows passed to ``fit``.
-    n_members : int
-        How many members there are.
-    """
-
+    #: The digits, the lowest first: members as bits, a row per copy of a sample; of shape (n_units,
+    #: n_bytes).
     planes: list[Bits]
+    #: The position of each copy among the rows passed to ``fit``; of shape (n_units,).
     rows: Integers
+    #: How many members there are.
     n_members: int
 
     @classmethod
@@ -84,24 +78,7 @@ class InBagCounts:
 def jackknife_variance(
     answers: Floats, drawn: InBagCounts, *, replace: bool = True, corrected: bool = True
 ) -> Floats:
-    """Variance of the mean of the members over training sets, by the infinitesimal jackknife.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_members, n_rows)
-        Predictions.
-    drawn : InBagCounts
-        How often each sample was drawn for each member.
-    replace : bool, default=True
-        Whether with replacement; without it, the sum is scaled as Wager and Athey (2018) do.
-    corrected : bool, default=True
-        Whether to subtract what chance adds with few members.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Variances; the correction may make them negative with too few members.
-    """
+    """Variance of the mean of the members over training sets, by the infinitesimal jackknife."""
     n_members, n_rows = answers.shape
     n_units = len(drawn.rows)
     deviations = answers - _exact_mean(answers)

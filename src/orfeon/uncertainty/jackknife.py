@@ -34,24 +34,7 @@ _PREDICTIONS = 1 << 21
 def jackknife_intervals(
     answers: Floats, samples: LeftOutSamples, errors: Floats, coverage: float
 ) -> Floats:
-    """Intervals of the jackknife+ after bootstrap.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_members, n_rows)
-        Predictions of the members for new rows.
-    samples : LeftOutSamples
-        Training samples that some members left out.
-    errors : ndarray of shape (n_samples,)
-        Absolute error of the mean of those members, for each sample.
-    coverage : float
-        Share of the targets to cover.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, 2)
-        Lower and upper bounds.
-    """
+    """Intervals of the jackknife+ after bootstrap."""
     n_rows, n_members = answers.shape[1], samples.n_left_out()
     found = np.empty((n_rows, 2))
     step = max(1, _PREDICTIONS // len(errors))
@@ -65,24 +48,7 @@ def jackknife_intervals(
 def plus_intervals(
     lower: Floats, upper: Floats, errors: Floats, weights: Floats, coverage: float
 ) -> Floats:
-    """Intervals from bounds for new rows by models without a sample, and that sample's error.
-
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n_rows, n_samples)
-        Bounds for each row by the models that left a sample out; the same for predictions.
-    errors : ndarray of shape (n_samples,)
-        How far the target of the sample is outside its own bounds; negative inside.
-    weights : ndarray of shape (n_samples,)
-        Numbers of copies, or weights of mean 1.
-    coverage : float
-        Share of the targets to cover.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, 2)
-        Lower and upper bounds.
-    """
+    """Intervals from bounds for new rows by models without a sample, and that sample's error."""
     below = lower_bound(lower - errors, weights, coverage)
     above = upper_bound(upper + errors, weights, coverage)
     return np.stack([np.minimum(below, above), np.maximum(below, above)], axis=1)

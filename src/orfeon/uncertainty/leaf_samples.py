@@ -43,26 +43,18 @@ class _Entries(NamedTuple):
 )
 @dataclass(frozen=True, eq=False)
 class LeafSamples:
-    """The leaf of each training sample in each tree.
+    """The leaf of each training sample in each tree."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples,)
-        Their positions among the rows passed to ``fit``, ascending.
-    leaves : ndarray of shape (n_trees, n_samples)
-        Nodes within each tree.
-    weights : ndarray of shape (n_trees, n_samples)
-        How often, or with which weight, each tree was trained on the sample.
-    targets : ndarray of shape (n_samples,)
-        The targets.
-    first_node : ndarray of shape (n_trees + 1,)
-        Where the nodes of each tree begin, in the forest.
-    """
-
+    #: Positions of the samples among the rows passed to ``fit``, ascending; of shape (n_samples,).
     rows: Integers
+    #: Nodes within each tree; of shape (n_trees, n_samples).
     leaves: npt.NDArray[Any]
+    #: How often, or with which weight, each tree was trained on the sample; of shape (n_trees,
+    #: n_samples).
     weights: npt.NDArray[Any]
+    #: The targets; of shape (n_samples,).
     targets: Floats
+    #: Where the nodes of each tree begin, in the forest; of shape (n_trees + 1,).
     first_node: Integers
 
     @classmethod
@@ -108,22 +100,7 @@ class LeafSamples:
         )
 
     def quantiles(self, leaves: Integers, levels: Floats, members: Bits | None = None) -> Floats:
-        """Weighted quantiles of the training targets for some rows.
-
-        Parameters
-        ----------
-        leaves : ndarray of shape (n_rows, n_trees)
-            Nodes within each tree that the rows reach.
-        levels : ndarray of shape (n_levels,)
-            Quantiles, ascending.
-        members : ndarray of shape (n_rows, n_bytes), optional
-            Trees to use for each row, as bits; by default all.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_levels)
-            The least target with at least this share of the weight at or below it.
-        """
+        """Weighted quantiles of the training targets for some rows."""
         entries = self._entries
         n_rows, n_trees = leaves.shape
         if members is None:

@@ -36,23 +36,13 @@ def unpack(bits: Bits, n_members: int) -> Mask:
     return np.unpackbits(bits, axis=1, count=n_members, bitorder="little").T.astype(bool)
 
 
+def is_chosen(bits: Bits, member: int) -> Mask:
+    """Whether a member is chosen, for each sample."""
+    return np.asarray(bits[:, member >> 3] >> (member & 7) & 1, dtype=bool)
+
+
 def sums_over_chosen(answers: Floats, bits: Bits, factor: float = 1.0) -> Floats:
-    """Sum of the chosen members' answers, of shape (n_rows, n_samples), for each of the samples.
-
-    Parameters
-    ----------
-    answers : ndarray of shape (n_members, n_rows)
-        Predictions.
-    bits : ndarray of shape (n_samples, n_bytes)
-        Which members are chosen for a sample.
-    factor : float, default=1.0
-        Factor of all sums.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_samples)
-        Sums.
-    """
+    """Sum of the chosen members' answers, of shape (n_rows, n_samples), for each of the samples."""
     sums = np.zeros((answers.shape[1], len(bits)))
     add_up_chosen(np.ascontiguousarray(answers.T, np.float64), bits, factor, sums)
     return sums
@@ -67,26 +57,17 @@ def sums_over_chosen(answers: Floats, bits: Bits, factor: float = 1.0) -> Floats
 )
 @dataclass(frozen=True, eq=False)
 class LeftOutSamples:
-    """Training samples, and the members that were trained on no copy of them.
+    """Training samples, and the members that were trained on no copy of them."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_samples,)
-        Their positions among the rows passed to ``fit``.
-    targets : ndarray of shape (n_samples,)
-        Numbers, or class codes.
-    weights : ndarray of shape (n_samples,)
-        Numbers of copies, or weights of mean 1.
-    left_out : ndarray of shape (n_samples, n_bytes)
-        Members that left the sample out, as bits.
-    n_members : int
-        How many there are.
-    """
-
+    #: Positions of the samples among the rows passed to ``fit``; of shape (n_samples,).
     rows: Integers
+    #: Numbers, or class codes; of shape (n_samples,).
     targets: npt.NDArray[Any]
+    #: Numbers of copies, or weights of mean 1; of shape (n_samples,).
     weights: Floats
+    #: Members that left the sample out, as bits; of shape (n_samples, n_bytes).
     left_out: Bits
+    #: Number of members.
     n_members: int
 
     def n_left_out(self) -> Integers:

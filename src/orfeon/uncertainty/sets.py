@@ -27,23 +27,7 @@ _DIGITS = 10
 
 
 def class_scores(shares: Floats, penalty: float = 0.0, part: Floats | None = None) -> Floats:
-    """Probability of all classes that are more probable, of each row and class.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_rows, n_classes)
-        Class probabilities.
-    penalty : float, default=0.0
-        Added for each more probable class (Angelopoulos et al. 2021): sets that are smaller on hard
-        rows.
-    part : ndarray of shape (n_rows,), optional
-        Share of its own probability that is added to each class.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_classes)
-        Scores; lower ones enter a set first.
-    """
+    """Probability of all classes that are more probable, of each row and class."""
     order = np.argsort(-shares, axis=1, kind="stable")
     ordered = np.take_along_axis(shares, order, axis=1)
     before = np.cumsum(ordered, axis=1) - ordered
@@ -58,26 +42,7 @@ def class_scores(shares: Floats, penalty: float = 0.0, part: Floats | None = Non
 def score_limits(
     scores: Floats, classes: Integers, weights: Floats, coverage: float, *, by_class: bool
 ) -> Floats:
-    """The largest score in a set, for each class.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-        Scores of samples by members that did not see them.
-    classes : ndarray of shape (n_samples,)
-        Their class codes.
-    weights : ndarray of shape (n_samples,)
-        Numbers of copies, or weights of mean 1.
-    coverage : float
-        Share of the samples whose class is to be in the set.
-    by_class : bool
-        Whether that share is to be reached in each class on its own.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Limits; infinite for a class with too few samples, which is then in all sets.
-    """
+    """The largest score in a set, for each class."""
     n_classes = scores.shape[1]
     own = scores[np.arange(len(classes)), classes]
     if not by_class:

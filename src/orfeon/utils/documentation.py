@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from inspect import cleandoc
 from textwrap import dedent, indent
-from typing import TypeVar
+from typing import Any, TypeVar
 
-ClassT = TypeVar("ClassT", bound=type)
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 #: A text may contain ``<name>`` for a text that comes after it.
 _TEXTS = {
@@ -396,13 +396,13 @@ _TEXTS = {
 
 def documented(
     own: Mapping[str, str] | None = None, /, **defaults: str
-) -> Callable[[ClassT], ClassT]:
-    """Fill the shared texts into the docstring of a class."""
+) -> Callable[[Documented], Documented]:
+    """Fill the shared texts into the docstring of a class or function."""
     of_family = {} if own is None else own
     # These come first, as they may contain the others, and they replace any of the same name.
     every = {**of_family, **_TEXTS, **of_family}
 
-    def fill(cls: ClassT) -> ClassT:
+    def fill(one: Documented) -> Documented:
         texts = {
             # Lines of a default are lines of a description.
             name: dedent(words).replace(
@@ -410,8 +410,8 @@ def documented(
             )
             for name, words in every.items()
         }
-        cls.__doc__ = filled_docstring(cls.__doc__, texts)
-        return cls
+        one.__doc__ = filled_docstring(one.__doc__, texts)
+        return one
 
     return fill
 

@@ -7,8 +7,7 @@ import pytest
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench import run_study
-from orfeon.workbench.experiment import choice, evaluation, limits
-from orfeon.workbench.experiment import run as studying
+from orfeon.workbench.experiment import choice, conclusion, evaluation, limits
 from orfeon.workbench.experiment.selection import Limit
 
 TINY = {
@@ -30,7 +29,7 @@ def row_times(monkeypatch, seconds):
     def row_time(model, X):
         return seconds[evaluation.model_size(model)["members"]]
 
-    for module in (evaluation, studying):
+    for module in (evaluation, conclusion):
         monkeypatch.setattr(module, "row_time", row_time)
 
 

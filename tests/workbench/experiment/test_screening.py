@@ -6,7 +6,7 @@ import pytest
 
 from orfeon.datasets import make_waveform
 from orfeon.workbench import run_study
-from orfeon.workbench.experiment import run, screening
+from orfeon.workbench.experiment import bench, screening
 from orfeon.workbench.experiment.screening import affordable, quick_enough
 from orfeon.workbench.store import Store
 
@@ -17,13 +17,13 @@ METHODS = [
 
 @pytest.fixture
 def small(monkeypatch):
-    for module in (run, screening):
+    for module in (bench, screening):
         monkeypatch.setattr(module, "ROWS", 120)
-    monkeypatch.setattr(run, "SMALL", 150)
-    monkeypatch.setattr(run, "_SCREENING", 1e9)
+    monkeypatch.setattr(bench, "SMALL", 150)
+    monkeypatch.setattr(bench, "_SCREENING", 1e9)
     # What goes on must not depend on how busy the machine is.
     seconds = dict.fromkeys(METHODS, (1e-4, 2e-4))
-    monkeypatch.setattr(run, "seconds_on_samples", lambda rows: seconds)
+    monkeypatch.setattr(bench, "seconds_on_samples", lambda rows: seconds)
 
 
 def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path):
@@ -54,8 +54,8 @@ def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path
 def test_a_screening_that_takes_long_is_one_fold_and_wide_tables_are_screened(
     small, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(run, "_SCREENING", 0.0)
-    monkeypatch.setattr(run, "_WIDE", 500)
+    monkeypatch.setattr(bench, "_SCREENING", 0.0)
+    monkeypatch.setattr(bench, "_WIDE", 500)
     X, y = make_waveform(140, random_state=0)
     frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
     options = {

@@ -10,7 +10,7 @@ import orfeon
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench import run_study
-from orfeon.workbench.experiment import run as studying
+from orfeon.workbench.experiment import bench, conclusion
 from orfeon.workbench.experiment.evaluation import Evaluation
 from orfeon.workbench.experiment.running import NullListener, Running
 from orfeon.workbench.experiment.verdict import verdict
@@ -222,7 +222,7 @@ def test_a_sample_is_compared_and_the_model_is_trained_on_all(waves):
 def test_a_budget_sets_the_sample_of_a_large_table_once(monkeypatch, tmp_path):
     X, y = make_waveform(2500, random_state=0)
     frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
-    monkeypatch.setattr(studying, "time_methods", lambda *a, **k: {"cart": (1.0, 2.0)})
+    monkeypatch.setattr(bench, "time_methods", lambda *a, **k: {"cart": (1.0, 2.0)})
     options = {
         "methods": ["cart"], "n_inner_folds": 3, "budget": 40.0, "n_jobs": 1,
         "store": tmp_path / "s.db",
@@ -230,16 +230,16 @@ def test_a_budget_sets_the_sample_of_a_large_table_once(monkeypatch, tmp_path):
     # 5 folds of 1 + 3 x 2/3 fits on 0.8 n rows of 2 s per 1000 in 60% of 40 s: n = 1000
     found = run_study(frame, "wave", repetitions=1, **options)
     assert found.n_studied == pytest.approx(1000, abs=5)
-    monkeypatch.setattr(studying, "time_methods", lambda *a, **k: pytest.fail("settled"))
+    monkeypatch.setattr(bench, "time_methods", lambda *a, **k: pytest.fail("settled"))
     again = run_study(frame, "wave", repetitions=1, **options)
     assert again.n_studied == found.n_studied
 
 
 def test_the_final_model_takes_no_longer_than_the_comparison(waves, tmp_path, monkeypatch):
-    monkeypatch.setattr(studying, "_LEAST_FIT", 1e-9)
-    train, sizes = studying.final_model, []
+    monkeypatch.setattr(conclusion, "_LEAST_FIT", 1e-9)
+    train, sizes = conclusion.final_model, []
     monkeypatch.setattr(
-        studying, "final_model", lambda *given: sizes.append(len(given[3])) or train(*given)
+        conclusion, "final_model", lambda *given: sizes.append(len(given[3])) or train(*given)
     )
     options = {"methods": ["cart"], "store": tmp_path / "s.db", "compare_rows": 60}
     found = run_study(waves, "wave", budget=1e-6, **options)

@@ -27,12 +27,14 @@ from scipy.special import ndtri
 from orfeon.inspection.bias_variance.definitions import (
     VOTE_PARTS,
     Definition,
-    Numbers,
     bias_variance_decomposition,
+)
+from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_repeated_votes
+from orfeon.inspection.bias_variance.squared_error import (
+    Numbers,
     read_numbers,
     squared_error_parts,
 )
-from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_repeated_votes
 from orfeon.inspection.display import check_choice
 from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.utils.types import Floats, Integers

@@ -57,9 +57,10 @@ class Votes(NamedTuple):
         counts = np.bincount(cells.ravel(), minlength=n_points * n_classes)
         return np.asarray(counts.reshape(n_points, n_classes) / self.n_trainings)
 
-    def central(self, shares: Floats) -> npt.NDArray[Any]:
+    @property
+    def central(self) -> npt.NDArray[Any]:
         """The class predicted most often at each point."""
-        return np.asarray(self.classes[np.argmax(shares, axis=1)])
+        return np.asarray(self.classes[np.argmax(self.shares, axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,11 @@ class BiasVariance:
             f"error {self.error:.4f} = bias {self.bias:.4f} + variance {self.variance:.4f} "
             f"+ noise {self.noise:.4f} ({self.definition}, {self.n_trainings} trainings)"
         )
+
+
+def parts_of_votes(definition: str, parts: Parts, votes: Votes) -> tuple[Any, ...]:
+    """The fields of :class:`BiasVariance`, in their order."""
+    return definition, *parts, votes.central, votes.weights, votes.n_trainings
 
 
 def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:

@@ -10,24 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.cart.constant_features import is_marked, mark_feature
 from orfeon.kernels.cart.criteria import n_log_n
 from orfeon.kernels.cart.grow import grow_open, open_root, search_node, split_node
 from orfeon.kernels.cart.grow_batch import _grow_block, no_larger, no_marks, no_table
-from orfeon.kernels.cart.node_sorting import small_node
 from orfeon.kernels.cart.partition import partition_node
-from orfeon.kernels.cart.random_cuts import random_threshold
-from orfeon.kernels.cart.search import (
-    LATER,
-    MISSING_LEFT,
-    MISSING_RIGHT,
-    NO_SPLIT,
-    NONE_MISSING,
-    first_record,
-    keep_cut,
-    next_candidate,
-)
-from orfeon.kernels.rng import random_below
+from orfeon.kernels.cart.plain_search import cut_ordered, search_ordered, visit_candidates
 from orfeon.utils.jit import array_step, inlined, kernel, with_step
 
 #: Scores by running sums are better by more than this.
@@ -35,8 +22,8 @@ _NEARLY_TIED = 1.0 + 1e-12
 
 
 @array_step
-def add_outputs(labels, weights, moments, row, stats):
-    """Add a row to the statistics."""
+def add_outputs(criterion, labels, weights, moments, row, stats):
+    """Replaces ``add_row``."""
     stats[0] += weights[row]
     for o in range(labels.shape[1]):
         stats[1 + np.int64(labels[row, o])] += weights[row]
@@ -50,7 +37,7 @@ def sum_outputs(criterion, labels, weights, moments, rows, begin, end, stats):
     for c in range(stats.shape[0]):
         stats[c] = 0
     for i in range(begin, end):
-        add_outputs(labels, weights, moments, np.int64(rows[i]), stats)
+        add_outputs(criterion, labels, weights, moments, np.int64(rows[i]), stats)
 
 
 @array_step
@@ -94,10 +81,16 @@ def gain_is_score(criterion, score, total):
 
 
 @array_step
-def scan_outputs(segments, first, last, shift, mask, labels, weights, moments, left, total, table,
-                 min_leaf, bar):  # fmt: skip
-    """Best cut of sorted records from ``left`` on: (purity of both sides, position or -1)."""
-    by_class = labels.shape[1] > 0 and table[1] == 0
+def scan_outputs(columns, sample, options, work, f, begin, first, last, bar):
+    """Best cut of sorted records from ``work.left`` on: (purity of both sides, position or -1)."""
+    segments = work.segments
+    shift = columns.shift
+    labels = sample.labels
+    weights = sample.weights
+    left = work.left
+    total = work.total
+    min_leaf = options.min_leaf
+    by_class = labels.shape[1] > 0 and work.table[1] == 0
     most = total[0] - min_leaf
     whole = float(total[0])
     squares_left = 0.0
@@ -109,7 +102,7 @@ def scan_outputs(segments, first, last, shift, mask, labels, weights, moments, l
     position = np.int64(-1)
     current = segments[np.uint64(first)]
     for i in range(first, last - 1):
-        row = np.int64(current & mask)
+        row = np.int64(current & columns.mask)
         w = weights[row]
         if by_class:
             # sum L^2 / WL + sum (T - L)^2 / WR = (W sum L^2 + WL rest) / (WL WR)
@@ -121,14 +114,14 @@ def scan_outputs(segments, first, last, shift, mask, labels, weights, moments, l
                 rest -= 2.0 * float(w) * float(total[c])
             left[0] += w
         else:
-            add_outputs(labels, weights, moments, row, left)
+            add_outputs(options.criterion, labels, weights, sample.moments, row, left)
         following = segments[np.uint64(i + 1)]
         if (following >> shift) != (current >> shift) and min_leaf <= left[0] <= most:
             if by_class:
                 on_left = float(left[0])
                 score = (squares_left * whole + on_left * rest) / (on_left * (whole - on_left))
             else:
-                score = purity_of_both(table, left, total)
+                score = purity_of_both(work.table, left, total)
             if score > bar:
                 bar = score + abs(score) * (_NEARLY_TIED - 1.0)
                 position = i
@@ -137,125 +130,42 @@ def scan_outputs(segments, first, last, shift, mask, labels, weights, moments, l
 
 
 @array_step
-def search_outputs(columns, sample, work, options, f, first, last, bar):
-    """Best cut of a feature: its bar, with missing values on either side; keeps a better one."""
-    segments = work.segments
-    shift = columns.shift
-    mask = columns.mask
-    missing_rank = columns.n_values[f]
+def judge_outputs(columns, options, work, f, begin, bar):
+    """Replaces ``judge_cut``."""
     left = work.left
-    aside = work.aside
-    known = last
-    for c in range(left.shape[0]):
-        left[c] = 0
-        aside[c] = 0
-    while known > first and np.int64(segments[known - 1] >> shift) == missing_rank:
-        known -= 1
-        row = np.int64(segments[known] & mask)
-        add_outputs(sample.labels, sample.weights, sample.moments, row, aside)
-    for side in range(1 if known == last else 2):
-        if side == 1:
-            for c in range(left.shape[0]):
-                left[c] = aside[c]
-        bar, position = scan_outputs(
-            segments, first, known if side == 1 else last, shift, mask, sample.labels,
-            sample.weights, sample.moments, left, work.total, work.table, options.min_leaf, bar,
-        )  # fmt: skip
-        if position >= 0:
-            goes = np.int64(MISSING_LEFT if side == 1 else MISSING_RIGHT)
-            if known == last:
-                goes = np.int64(NONE_MISSING)
-            keep_cut(
-                work.choice, f, np.int64(segments[position] >> shift),
-                np.int64(segments[position + 1] >> shift), goes,
-            )  # fmt: skip
-    return bar
-
-
-@array_step
-def cut_outputs(columns, sample, work, options, f, begin, end, bar, threshold):
-    """One random cut of a feature: (varies, bar, threshold); keeps a better one."""
-    base = np.uint64(f * columns.n_rows)
-    missing_rank = columns.n_values[f]
-    low = missing_rank
-    high = np.int64(-1)
-    n_missing = np.int64(0)
-    for i in range(begin, end):
-        rank = np.int64(columns.ranks[base + np.uint64(work.rows[i])])
-        if rank == missing_rank:
-            n_missing += 1
-        else:
-            low = min(low, rank)
-            high = max(high, rank)
-    goes = np.int64(NONE_MISSING)
-    if n_missing > 0:
-        goes = random_below(work.random, np.int64(2))
-    at = np.inf
-    cut = high
-    if low < high:
-        values = columns.values
-        start = columns.value_start[f]
-        at = random_threshold(work.random, values[start + low], values[start + high])
-        cut = low
-        while values[start + cut + 1] <= at:
-            cut += 1
-    elif n_missing == 0 or n_missing == end - begin:
-        return False, bar, threshold
-    else:
-        goes = np.int64(MISSING_RIGHT)
-    left = work.left
-    for c in range(left.shape[0]):
-        left[c] = 0
-    for i in range(begin, end):
-        row = np.int64(work.rows[i])
-        rank = np.int64(columns.ranks[base + np.uint64(row)])
-        if rank <= cut or (rank == missing_rank and goes == MISSING_LEFT):
-            add_outputs(sample.labels, sample.weights, sample.moments, row, left)
     if left[0] >= options.min_leaf and work.total[0] - left[0] >= options.min_leaf:
         score = purity_of_both(work.table, left, work.total)
         if score > bar:
-            bar = score + abs(score) * (_NEARLY_TIED - 1.0)
-            threshold = at
-            keep_cut(work.choice, f, cut, cut, goes)
-    return True, bar, threshold
+            return score + abs(score) * (_NEARLY_TIED - 1.0), True
+    return bar, False
+
+
+_search_ordered = array_step(
+    with_step(search_ordered, "search_ordered_outputs", scan_side=scan_outputs, add_row=add_outputs)
+)
+_cut_ordered = array_step(
+    with_step(cut_ordered, "cut_ordered_outputs", judge_cut=judge_outputs, add_row=add_outputs)
+)
+
+
+@array_step
+def search_one(columns, sample, options, work, f, begin, end, small, bar, threshold):
+    """Replaces ``search_feature``."""
+    if work.table[2] > 0:
+        return _cut_ordered(columns, sample, options, work, f, begin, end, bar, threshold)
+    varies, bar = _search_ordered(columns, sample, options, work, f, begin, end, small, bar)
+    return varies, bar, threshold
+
+
+_visiting = inlined(
+    with_step(visit_candidates, "visit_candidates_outputs", search_feature=search_one)
+)
 
 
 @inlined
 def find_outputs(columns, sample, options, work, begin, end, n_candidates):
     """Replaces ``find_best``: (decrease of the impurity, threshold or ``LATER``)."""
-    is_random = work.table[2] > 0
-    choice = work.choice
-    choice[0] = NO_SPLIT
-    constant = work.counts.constant
-    small = small_node(options.max_features, n_candidates)
-    bar = -np.inf
-    threshold = LATER
-    seen = 0
-    for j in range(n_candidates):
-        if options.in_order:
-            f = work.candidates[j]
-        else:
-            f = next_candidate(work.candidates, work.random, j, n_candidates)
-        if is_marked(constant, f):
-            continue
-        varies = True
-        if is_random:
-            varies, bar, threshold = cut_outputs(
-                columns, sample, work, options, f, begin, end, bar, threshold
-            )
-        else:
-            first = first_record(columns, work, f, begin, end, small)
-            last = first + end - begin
-            low = work.segments[first] >> columns.shift
-            varies = low != (work.segments[last - 1] >> columns.shift)
-            if varies:
-                bar = search_outputs(columns, sample, work, options, f, first, last, bar)
-        if not varies:
-            mark_feature(constant, f)
-            continue
-        seen += 1
-        if seen >= options.max_features and choice[0] != NO_SPLIT:
-            break
+    bar, threshold = _visiting(columns, sample, options, work, begin, end, n_candidates)
     return bar - purity(work.table, work.total), threshold
 
 

@@ -36,7 +36,7 @@ from orfeon.kernels.cart.search import (
     next_candidate,
     search_sorted,
 )
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import array_step, inlined, merged_step
 
 #: Nodes up to this size look their rows up in long columns, instead of reading the columns.
 FEW_ROWS = 64
@@ -133,11 +133,61 @@ def mark_zeros(by_row, n_features, n_rows, rows, begin, end, touched, constant):
         constant[k] |= ~touched[k]
 
 
+@merged_step
+def better_cut(criterion, left, total, weight_left, weight, sum_left, squares_left, rest, running,
+               tolerance, best, lowest, uneven, is_first):  # fmt: skip
+    """Whether a cut is better: (found, best score, lowest score as good, how uneven it is)."""
+    # The scores are those of :mod:`orfeon.kernels.cart.scan`.
+    found = False
+    whole = float(weight)
+    on_left = float(weight_left)
+    shares = on_left * float(weight - weight_left)
+    if criterion == VARIANCE or criterion == GINI_PAIR:
+        on_right = float(total[1] - sum_left)
+        crossed = float(sum_left) * float(sum_left) * float(weight - weight_left)
+        crossed += on_right * on_right * on_left
+        if crossed > best * TIED * shares:
+            best = crossed / shares
+            found = True
+    elif criterion == GINI_TWO:
+        excess = float(left[1]) * whole - on_left * float(total[1])
+        if excess * excess > best * TIED * shares:
+            best = excess * excess / shares
+            found = True
+    elif criterion == ENTROPY or criterion == ENTROPY_TABLE:
+        score = running - n_log_n(on_left) - n_log_n(float(weight - weight_left))
+        if score > best + tolerance:
+            best = score
+            found = True
+    elif criterion == ERROR:
+        score = split_score(np.int64(ERROR), left, total)
+        distance = abs(2 * weight_left - weight)
+        found = score > best * _NEARLY_TIED or (
+            not is_first and score >= lowest and distance < uneven
+        )
+        if found:
+            if score > best * _NEARLY_TIED:
+                lowest = score * (2.0 - _NEARLY_TIED)
+            best = max(best, score)
+            uneven = distance
+    else:
+        crossed = squares_left * whole + on_left * rest
+        nearly = TIED if criterion < GINI else _NEARLY_TIED
+        if crossed > best * nearly * shares:
+            score = crossed / shares
+            if criterion == GINI:
+                score = split_score(np.int64(GINI), left, total)
+            if score > best * nearly:
+                best = score
+                found = True
+    return found, best, lowest, uneven
+
+
 @array_step
 def scan_around_zeros(criterion, segments, first, m, zero_rank, shift, mask, labels, weights,
                       moments, left, zeros, total, table, min_leaf, best):  # fmt: skip
     """Best cut of sorted records and a block of zeros: (score, ranks beside the cut or -1)."""
-    # The scores are those of :mod:`orfeon.kernels.cart.scan`; ``left`` is where a scan starts from.
+    # ``left`` is where a scan starts from.
     by_sums = criterion == VARIANCE or criterion == GINI_PAIR
     by_logarithms = criterion == ENTROPY or criterion == ENTROPY_TABLE
     squares_left = 0.0
@@ -159,7 +209,6 @@ def scan_around_zeros(criterion, segments, first, m, zero_rank, shift, mask, lab
             if by_logarithms:
                 running += n_log_n(float(left[c])) + n_log_n(float(total[c] - left[c]))
     tolerance = 1e-12 * n_log_n(float(weight))
-    whole = float(weight)
     most = weight - min_leaf
     lowest = best
     uneven = weight
@@ -177,47 +226,10 @@ def scan_around_zeros(criterion, segments, first, m, zero_rank, shift, mask, lab
         if is_block:
             rank = np.int64(zero_rank)
         if previous >= 0 and rank != previous and weight_left >= min_leaf and weight_left <= most:
-            on_left = float(weight_left)
-            shares = on_left * float(weight - weight_left)
-            found = False
-            if by_sums:
-                on_right = float(total[1] - sum_left)
-                crossed = float(sum_left) * float(sum_left) * float(weight - weight_left)
-                crossed += on_right * on_right * on_left
-                if crossed > best * TIED * shares:
-                    best = crossed / shares
-                    found = True
-            elif criterion == GINI_TWO:
-                excess = float(left[1]) * whole - on_left * float(total[1])
-                if excess * excess > best * TIED * shares:
-                    best = excess * excess / shares
-                    found = True
-            elif by_logarithms:
-                score = running - n_log_n(on_left) - n_log_n(float(weight - weight_left))
-                if score > best + tolerance:
-                    best = score
-                    found = True
-            elif criterion == ERROR:
-                score = split_score(np.int64(ERROR), left, total)
-                distance = abs(2 * weight_left - weight)
-                found = score > best * _NEARLY_TIED or (
-                    cut >= 0 and score >= lowest and distance < uneven
-                )
-                if found:
-                    if score > best * _NEARLY_TIED:
-                        lowest = score * (2.0 - _NEARLY_TIED)
-                    best = max(best, score)
-                    uneven = distance
-            else:
-                crossed = squares_left * whole + on_left * rest
-                nearly = TIED if criterion < GINI else _NEARLY_TIED
-                if crossed > best * nearly * shares:
-                    score = crossed / shares
-                    if criterion == GINI:
-                        score = split_score(np.int64(GINI), left, total)
-                    if score > best * nearly:
-                        best = score
-                        found = True
+            found, best, lowest, uneven = better_cut(
+                criterion, left, total, weight_left, weight, sum_left, squares_left, rest, running,
+                tolerance, best, lowest, uneven, cut < 0,
+            )  # fmt: skip
             if found:
                 cut = previous
                 following = rank

@@ -25,11 +25,25 @@ Yu et al. (2022). Linear TreeShap. Advances in Neural Information Processing Sys
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from orfeon.utils.jit import array_step, kernel, with_step
+from orfeon.utils.jit import array_step, kernel, step, with_step
+
+
+class Trees(NamedTuple):
+    """The tests of all nodes; players are features, or groups of them."""
+
+    start: Any
+    feature: Any
+    player: Any
+    threshold: Any
+    first_child: Any
+    n_children: Any
+    missing: Any
+    is_categorical: Any
+    branches: Any
 
 
 @array_step
@@ -243,45 +257,123 @@ def path_sizes(tree_start, player, first_child, n_children, n_players, sizes):
         sizes[t, 1] = depth
 
 
+class Walk(NamedTuple):
+    """A block of rows, and what is known of them at each level of the path."""
+
+    x: Any
+    taken: Any
+    follows: Any
+    z: Any
+    reach: Any
+    odds: Any
+    delta: Any
+    below: Any
+    node_at: Any
+    child_at: Any
+    tested: Any
+    before: Any
+    latest: Any
+
+
+@step
+def new_walk(sizes, n_features, n_players, n_columns, block):
+    levels = 1
+    most = 1
+    for t in range(sizes.shape[0]):
+        levels = max(levels, sizes[t, 1] + 1)
+        most = max(most, (sizes[t, 0] + 1) // 2)
+    return Walk(
+        np.empty((n_features, block)), np.empty((levels, block), np.int32),
+        np.empty((levels, block)), np.empty(levels), np.empty((levels, most, block)),
+        np.empty((levels, most, block)), np.empty((levels, most, block)),
+        np.empty((levels, n_columns, most, block)), np.empty(levels, np.int64),
+        np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(levels, np.int64),
+        np.full(n_players, -1, np.int64),
+    )  # fmt: skip
+
+
 first_step = descend_first
 again_step = descend_again
 give_step = give_feature
+
+
+@array_step
+def go_down(base, level, trees, part, share, values, n_points, points, weights, walk, n_rows):
+    """Enter the next child of the node above a level."""
+    # ``part`` holds the part of a row that takes all branches of a node, ``share`` that of an
+    # unknown row.
+    follows, reach = walk.follows, walk.reach
+    at = walk.node_at[level - 1]
+    place = walk.child_at[level - 1]
+    j = trees.player[at]
+    child = base + trees.first_child[at] + place
+    p = walk.latest[j]
+    walk.child_at[level - 1] += 1
+    walk.node_at[level] = child
+    walk.child_at[level] = 0
+    walk.tested[level] = j
+    walk.before[level] = p
+    walk.latest[j] = level
+    followed(walk.taken[level - 1], place, part[child], n_rows, follows[level])
+    walk.z[level] = share[child]
+    if p < 0:
+        first_step(
+            follows[level], walk.z[level], points[n_points], n_points, reach[level - 1],
+            reach[level], walk.odds[level], walk.delta[level], n_rows,
+        )  # fmt: skip
+    else:
+        walk.z[level] *= walk.z[p]
+        multiplied(follows[level], follows[p], n_rows)
+        again_step(
+            follows[level], walk.z[level], follows[p], walk.z[p], walk.odds[p], points[n_points],
+            n_points, reach[level - 1], reach[level], walk.odds[level], walk.delta[level], n_rows,
+        )  # fmt: skip
+    if trees.n_children[child] == 0:
+        at_leaf(
+            values, child, values.shape[1], weights[n_points], n_points, reach[level],
+            walk.below[level], n_rows,
+        )  # fmt: skip
+    else:
+        branches_of(
+            child, walk.x, trees.feature, trees.threshold, trees.missing, trees.is_categorical,
+            trees.branches, n_rows, walk.taken[level],
+        )  # fmt: skip
+
+
+@array_step
+def go_up(level, n_columns, first_column, n_points, walk, phi, n_rows):
+    """Give the feature above a node its share, and add the node to its parent."""
+    below = walk.below
+    j = walk.tested[level]
+    give_step(
+        j, level, below, walk.odds, walk.delta, walk.latest, walk.tested, walk.latest.shape[0],
+        n_columns, first_column, n_points, phi, n_rows,
+    )  # fmt: skip
+    sum_below(
+        below[level], n_columns, n_points, below[level - 1], walk.child_at[level - 1] == 1, n_rows
+    )
+    walk.latest[j] = walk.before[level]
 
 
 def _add_path_values(tree_start, feature, player, threshold, first_child, n_children, missing,
                      is_categorical, branches, part, share, values, column, sizes, points, weights,
                      X, first, last, block, n_players, out):  # fmt: skip
     """Add the Shapley values of rows to ``out`` (rows, players or their pairs, outputs)."""
-    # ``part`` holds the part of a row that takes all branches of a node, ``share`` that of an
-    # unknown row. The players are features, or groups of them.
+    trees = Trees(
+        tree_start, feature, player, threshold, first_child, n_children, missing, is_categorical,
+        branches,
+    )  # fmt: skip
     n_columns = values.shape[1]
     n_cells = out.shape[1]
     n_outputs = out.shape[2]
     n_features = X.shape[1]
-    levels = 1
-    most = 1
-    for t in range(sizes.shape[0]):
-        levels = max(levels, sizes[t, 1] + 1)
-        most = max(most, (sizes[t, 0] + 1) // 2)
-    x = np.empty((n_features, block))
+    walk = new_walk(sizes, n_features, n_players, n_columns, block)
     phi = np.empty((n_cells, n_outputs, block))
-    taken = np.empty((levels, block), np.int32)
-    follows = np.empty((levels, block))
-    z = np.empty(levels)
-    reach = np.empty((levels, most, block))
-    odds = np.empty((levels, most, block))
-    delta = np.empty((levels, most, block))
-    below = np.empty((levels, n_columns, most, block))
-    node_at = np.empty(levels, np.int64)
-    child_at = np.empty(levels, np.int64)
-    tested = np.empty(levels, np.int64)
-    before = np.empty(levels, np.int64)
-    latest = np.full(n_players, -1, np.int64)
     for begin in range(first, last, block):
         n_rows = min(block, last - begin)
         for j in range(n_features):
             for r in range(n_rows):
-                x[j, r] = X[begin + r, j]
+                walk.x[j, r] = X[begin + r, j]
         phi[:] = 0.0
         for t in range(tree_start.shape[0] - 1):
             base = tree_start[t]
@@ -289,63 +381,23 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                 continue
             n_points = (sizes[t, 0] + 1) // 2
             level = 0
-            node_at[0] = base
-            child_at[0] = 0
-            reach[0] = 1.0
+            walk.node_at[0] = base
+            walk.child_at[0] = 0
+            walk.reach[0] = 1.0
             branches_of(
-                base, x, feature, threshold, missing, is_categorical, branches, n_rows, taken[0]
-            )
+                base, walk.x, feature, threshold, missing, is_categorical, branches, n_rows,
+                walk.taken[0],
+            )  # fmt: skip
             while level >= 0:
-                at = node_at[level]
-                place = child_at[level]
-                if place < n_children[at]:
-                    j = player[at]
-                    child = base + first_child[at] + place
-                    child_at[level] += 1
-                    p = latest[j]
+                if walk.child_at[level] < n_children[walk.node_at[level]]:
                     level += 1
-                    node_at[level] = child
-                    child_at[level] = 0
-                    tested[level] = j
-                    before[level] = p
-                    latest[j] = level
-                    followed(taken[level - 1], place, part[child], n_rows, follows[level])
-                    z[level] = share[child]
-                    if p < 0:
-                        first_step(
-                            follows[level], z[level], points[n_points], n_points, reach[level - 1],
-                            reach[level], odds[level], delta[level], n_rows,
-                        )  # fmt: skip
-                    else:
-                        z[level] *= z[p]
-                        multiplied(follows[level], follows[p], n_rows)
-                        again_step(
-                            follows[level], z[level], follows[p], z[p], odds[p], points[n_points],
-                            n_points, reach[level - 1], reach[level], odds[level], delta[level],
-                            n_rows,
-                        )  # fmt: skip
-                    if n_children[child] == 0:
-                        at_leaf(
-                            values, child, n_columns, weights[n_points], n_points, reach[level],
-                            below[level], n_rows,
-                        )  # fmt: skip
-                    else:
-                        branches_of(
-                            child, x, feature, threshold, missing, is_categorical, branches, n_rows,
-                            taken[level],
-                        )  # fmt: skip
+                    go_down(
+                        base, level, trees, part, share, values, n_points, points, weights, walk,
+                        n_rows,
+                    )  # fmt: skip
                     continue
                 if level > 0:
-                    j = tested[level]
-                    give_step(
-                        j, level, below, odds, delta, latest, tested, n_players, n_columns,
-                        column[t], n_points, phi, n_rows,
-                    )  # fmt: skip
-                    sum_below(
-                        below[level], n_columns, n_points, below[level - 1],
-                        child_at[level - 1] == 1, n_rows,
-                    )  # fmt: skip
-                    latest[j] = before[level]
+                    go_up(level, n_columns, column[t], n_points, walk, phi, n_rows)
                 level -= 1
         for r in range(n_rows):
             for cell in range(n_cells):
@@ -353,13 +405,18 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                     out[begin + r, cell, k] += phi[cell, k, r]
 
 
-_IN_PART: dict[str, Any] = {
-    "first_step": descend_first_in_part,
-    "again_step": descend_again_in_part,
-}
+_in_part = array_step(
+    with_step(
+        go_down, "go_down_in_part", first_step=descend_first_in_part,
+        again_step=descend_again_in_part,
+    )
+)  # fmt: skip
+_pairs = array_step(with_step(go_up, "go_up_pairs", give_step=give_pairs))
 add_path_values = kernel(with_step(_add_path_values, "add_path_values"))
-add_path_values_in_part = kernel(with_step(_add_path_values, "add_path_values_in_part", **_IN_PART))
-add_pair_values = kernel(with_step(_add_path_values, "add_pair_values", give_step=give_pairs))
+add_path_values_in_part = kernel(
+    with_step(_add_path_values, "add_path_values_in_part", go_down=_in_part)
+)
+add_pair_values = kernel(with_step(_add_path_values, "add_pair_values", go_up=_pairs))
 add_pair_values_in_part = kernel(
-    with_step(_add_path_values, "add_pair_values_in_part", give_step=give_pairs, **_IN_PART)
+    with_step(_add_path_values, "add_pair_values_in_part", go_down=_in_part, go_up=_pairs)
 )

@@ -42,7 +42,8 @@ def add_parser(subparsers: Any) -> None:
     """Define the arguments."""
     from orfeon.workbench.experiment.methods import METHODS
 
-    methods = "\n".join(f"  {name:<21} {method.idea}" for name, method in METHODS.items())
+    width = max(map(len, METHODS)) + 1
+    methods = "\n".join(f"  {name:<{width}} {method.idea}" for name, method in METHODS.items())
     parser = command_parser(
         subparsers,
         "fit",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Runs the protocol of a published table and prints our figures beside the published ones, with
 standard errors, and whether they agree: errors and accuracies within one point or two standard
-errors of the difference, other figures by a rule that is printed. Standing tests and win counts
+errors of the difference, other figures by a rule that is printed. Significance tests and win counts
 are recomputed where the source has them.
 
 Every finished fit is stored before the next one starts. However the command was stopped, rerun it

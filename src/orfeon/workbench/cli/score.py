@@ -32,11 +32,11 @@ Predicts the rows of a table with a saved model, compares the predictions with t
 prints metrics with 95% intervals (from 500 bootstrap samples of the rows) and the confusion of the
 classes.
 
-The table must not share rows with the training data, or the figures are too good.
+The table must not share rows with the training data, or the figures will be optimistic.
 
-With --cost fn=10,fp=1, a missed positive costs ten times a false alarm: the threshold of least cost
-is reported beside the usual one. The positive class is the rarer of two; --positive names another.
-Such a threshold is chosen by these rows, so confirm it on others.
+With --cost fn=10,fp=1, a missed positive costs ten times a false alarm: the threshold of lowest
+cost is reported beside the usual one. The positive class is the rarer of two; --positive names
+another. This threshold is chosen on these rows, so check it on others.
 """
 
 _EXAMPLES = """\
@@ -57,7 +57,7 @@ def add_parser(subparsers: Any) -> None:
         "data", metavar="DATA", help="a file, - for standard input, or the name of a data set"
     )
     parser.add_argument(
-        "--target", metavar="COL", help="the column with the truth; default: that of the model"
+        "--target", metavar="COL", help="the column of true values; default: that of the model"
     )
     parser.add_argument("--weights", metavar="COL", help="a column with the weight of each row")
     parser.add_argument(

@@ -194,8 +194,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--grid", type=existing_file, metavar="FILE",
-        help="a TOML or JSON file with settings to compare, too: for each method, parameters and "
-        "lists of values",
+        help="a TOML or JSON file with settings to compare as well: for each method, parameters "
+        "and lists of values",
     )  # fmt: skip
     group.add_argument(
         "--cost", type=_costs, metavar="fn=C,fp=C",
@@ -343,7 +343,7 @@ class _Listener:
     """Shows the progress of a study on a live display."""
 
     def __init__(self, display: LiveDisplay, budget: float | None, repeats: int | None) -> None:
-        from orfeon.workbench.experiment.run import Extent
+        from orfeon.workbench.experiment.bench import Extent
 
         self._display = display
         self._budget = Extent.of("auto" if budget is None else budget, repeats).budget

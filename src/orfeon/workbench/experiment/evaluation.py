@@ -281,6 +281,11 @@ def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
+def lean(X: Any) -> Any:
+    """Rows as runs get them: numbers alone come as an array, without the cost of a frame."""
+    return X.to_numpy() if all(kind.kind == "f" for kind in X.dtypes) else X
+
+
 def order_members(
     model: Any, X: Any, y: npt.NDArray[Any], rule: str, weights: Floats | None = None
 ) -> Any:
@@ -301,7 +306,7 @@ def _curves(
     model: Any, found: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None
 ) -> dict[str, list[float]]:
     """Errors of the first 1, 2, ... members, as trained and as ordered."""
-    from orfeon.members.votes import read_source
+    from orfeon.members.vote_input import read_source
     from orfeon.ordering import error_curve
 
     if found.n_classes:

@@ -13,9 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from orfeon.errors import UserError
-from orfeon.rendering.pages import render
-from orfeon.utils.atomic_file import atomic_write
+from orfeon.rendering.pages import render, write_page
 from orfeon.workbench.report.chart_types import (
     Axis,
     BarChart,
@@ -53,16 +51,7 @@ def write_report(content: Content, path: str | os.PathLike[str]) -> Path:
     ...     path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    path = Path(path)
-    data = render_report(content).encode("utf-8")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            file.write(data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UserError(f"The report cannot be written to {str(path)!r}: {reason}.") from error
-    return path
+    return write_page(path, render_report(content), "report")
 
 
 def render_report(content: Content) -> str:

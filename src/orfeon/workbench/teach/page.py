@@ -10,9 +10,7 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-from orfeon.errors import UserError
-from orfeon.rendering.pages import render
-from orfeon.utils.atomic_file import atomic_write
+from orfeon.rendering.pages import render, write_page
 from orfeon.workbench.report.theme import theme_css
 from orfeon.workbench.teach.texts import TEXTS
 
@@ -41,16 +39,7 @@ def write_lesson(path: str | os.PathLike[str], language: str = "en") -> Path:
     ...     path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    path = Path(path)
-    data = render_lesson(language).encode("utf-8")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            file.write(data)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UserError(f"The page cannot be written to {str(path)!r}: {reason}.") from error
-    return path
+    return write_page(path, render_lesson(language), "page")
 
 
 def render_lesson(language: str = "en") -> str:
