@@ -124,12 +124,16 @@ def _stratified(
     n_chosen: int,
     random_state: np.random.Generator,
 ) -> npt.NDArray[np.intp]:
-    """The first rows of each class, as many as its share; the largest remainders are rounded up."""
+    """The first rows of each class, as many as its share, rounded down.
+
+    The places that are left go to the largest classes. So a class of a single sample is tested, not
+    learned.
+    """
     _, codes, counts = np.unique(labels[rows], return_inverse=True, return_counts=True)
-    quota, remainder = np.divmod(counts * n_chosen, len(rows))
+    quota = counts * n_chosen // len(rows)
     n_left = n_chosen - int(quota.sum())
-    # Random among equal remainders, so that no class is favoured over the splits.
-    largest = np.lexsort((random_state.random(len(counts)), -remainder))[:n_left]
+    # Random among equally large ones, so that none of them is favoured over the splits.
+    largest = np.lexsort((random_state.random(len(counts)), -counts))[:n_left]
     quota[largest] += 1
     chosen = np.zeros(len(rows), dtype=bool)
     for code, n_rows in enumerate(quota):
@@ -304,11 +308,13 @@ class Partitions(Problem):
 
     def settings(self) -> dict[str, Any]:
         """What splits are drawn from, and how, as plain values."""
+        has_shares = self.stratified and not is_synthetic(self.name)
         return {
             "from": "distribution" if is_synthetic(self.name) else f"{self._file}.csv",
             "n_train": self.sizes.n_train,
             "n_test": self.sizes.n_test,
             "stratified": self.stratified and not (self.random_classes and is_synthetic(self.name)),
+            **({"shares": "rounded down"} if has_shares else {}),
             **({"as_numbers": list(self.as_numbers)} if self.as_numbers else {}),
             **({} if self.minority is None else {"minority": self.minority}),
         }
