@@ -82,7 +82,11 @@ def resampled(learner: Build) -> dict[str, Build]:
     from imblearn import over_sampling, under_sampling
     from imblearn.pipeline import make_pipeline
 
-    from orfeon.imbalance import IncrementalSelection, SupportVectorSelection
+    from orfeon.imbalance import (
+        DynamicPatternSelection,
+        IncrementalSelection,
+        SupportVectorSelection,
+    )
 
     samplers: dict[str, Build] = {
         "random undersampling": lambda seed: under_sampling.RandomUnderSampler(random_state=seed),
@@ -93,6 +97,7 @@ def resampled(learner: Build) -> dict[str, Build]:
         "border selection": lambda seed: orfeon.BorderSelection(),
         "support vector training": lambda seed: SupportVectorSelection(random_state=seed),
         "incremental selection": lambda seed: IncrementalSelection(random_state=seed),
+        "dynamic patterns": lambda seed: DynamicPatternSelection(random_state=seed),
         "PPTSS as a sampler": lambda seed: orfeon.PPTSSSampler(random_state=seed),
         "the same, one cut only": lambda seed: orfeon.PPTSSSampler(max_rounds=2, random_state=seed),
     }

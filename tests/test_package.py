@@ -109,8 +109,8 @@ def public_things():
 
 def test_dir_lists_the_public_names_and_no_others():
     samplers = {
-        "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
-        "WeightedDistanceEditing",
+        "BorderSelection", "DynamicPatternSelection", "IncrementalSelection", "PPTSSSampler",
+        "SupportVectorSelection", "WeightedDistanceEditing",
     }  # fmt: skip
     assert dir(orfeon) == sorted({*orfeon.__all__, *orfeon._PACKAGES, *samplers})
     namespace: dict[str, object] = {}

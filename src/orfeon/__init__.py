@@ -46,6 +46,7 @@ _HOMES = {
     "CostSensitiveClassifier": "orfeon.imbalance",
     "CostThresholdClassifier": "orfeon.imbalance",
     "DoubleBaggingClassifier": "orfeon.ensembles",
+    "DynamicPatternSelection": "orfeon.imbalance",
     "DynamicSelectionClassifier": "orfeon.combining",
     "EnsembleSelectionClassifier": "orfeon.combining",
     "EnsembleSelectionRegressor": "orfeon.combining",
@@ -235,6 +236,7 @@ if TYPE_CHECKING:
         CostThresholdClassifier,
     )
     from orfeon.imbalance import BorderSelection as BorderSelection
+    from orfeon.imbalance import DynamicPatternSelection as DynamicPatternSelection
     from orfeon.imbalance import IncrementalSelection as IncrementalSelection
     from orfeon.imbalance import SupportVectorSelection as SupportVectorSelection
     from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing

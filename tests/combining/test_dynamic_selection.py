@@ -209,13 +209,17 @@ def test_naive_bayes_is_that_of_scikit_learn(classes):
     features[..., 0] = 1.0  # of no variance
     right = rng.choice(classes, 240)
     features[..., 1] += 0.3 * right.reshape(40, 6)
+    features[..., 2] = features[..., 2] < 0.4 + 0.2 * right.reshape(40, 6)
     model = GaussianNB().fit(features.reshape(-1, 5), right)
     expected = np.zeros((40, 6))
     if 1 in classes:
         expected = model.predict_proba(features.reshape(-1, 5))[:, -1].reshape(40, 6)
     expected = competence.or_all(np.where(expected > 0.5, expected, 0.0))
-    found = meta_weights(model, (features[..., f] for f in range(5)))
+    columns = [features[..., f] for f in range(5)]
+    found = meta_weights(model, iter(columns))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+    flags = [*columns[:2], columns[2] == 1, *columns[3:]]
+    np.testing.assert_array_equal(meta_weights(model, iter(flags)), found)
 
 
 # -- the estimator ---------------------------------------------------------------------------------

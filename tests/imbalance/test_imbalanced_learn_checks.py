@@ -41,6 +41,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"estimator": SGDClassifier(loss="log_loss"), "sampling_strategy": "not minority"},
         {"initial_share": 0.3, "added_share": 0.2, "tolerance": 0.0, "n_epochs": 2},
     ],
+    "DynamicPatternSelection": [
+        {"estimator": SGDClassifier(loss="log_loss"), "sampling_strategy": "not minority"},
+        {"validation_share": 0.5, "n_latest": 2, "tolerance": 0.0, "n_epochs": 2},
+    ],
     "PPTSSSampler": [
         {"keep_quasi_noisy": True, "quasi_noisy": "vote"},
         # Not "majority": a check has three classes and wants the second largest to lose some too.
@@ -77,8 +81,8 @@ each_instance = pytest.mark.parametrize("sampler", instances(), ids=lambda sampl
 
 def test_the_samplers_are_found():
     expected = {
-        "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
-        "WeightedDistanceEditing",
+        "BorderSelection", "DynamicPatternSelection", "IncrementalSelection", "PPTSSSampler",
+        "SupportVectorSelection", "WeightedDistanceEditing",
     }  # fmt: skip
     assert set(public_samplers()) == set(SETTINGS) == expected
     assert all(is_sampler(sampler) for sampler in instances())

@@ -314,8 +314,8 @@ samplers = {
     orfeon: ["PPTSSSampler"],
     orfeon.perceptrons: ["PPTSSSampler"],
     orfeon.imbalance: [
-        "BorderSelection", "IncrementalSelection", "SupportVectorSelection",
-        "WeightedDistanceEditing",
+        "BorderSelection", "DynamicPatternSelection", "IncrementalSelection",
+        "SupportVectorSelection", "WeightedDistanceEditing",
     ],
 }
 messages = []
@@ -348,7 +348,7 @@ def test_all_but_the_samplers_works_without_imbalanced_learn():
     assert min(found["scores"]) > 0.7
     assert found["listed"] == found["starred"] == []
     assert found["members"] is found["same"] is True
-    assert len(found["messages"]) == 18
+    assert len(found["messages"]) == 21
     for message in found["messages"]:
         assert message.startswith("the samplers of orfeon need imbalanced-learn, which could not")
         assert message.endswith("): pip install 'orfeon[imbalance]'")
@@ -360,8 +360,8 @@ def test_unknown_names_are_unknown():
     with pytest.raises(AttributeError, match="has no attribute 'SMOTE'"):
         _ = orfeon.imbalance.SMOTE
     samplers = {
-        "BorderSelection", "IncrementalSelection", "SupportVectorSelection",
-        "WeightedDistanceEditing",
+        "BorderSelection", "DynamicPatternSelection", "IncrementalSelection",
+        "SupportVectorSelection", "WeightedDistanceEditing",
     }  # fmt: skip
     assert not samplers & set(orfeon.imbalance.__all__)
     assert dir(orfeon.imbalance) == sorted(samplers | set(orfeon.imbalance.__all__))

@@ -1,4 +1,4 @@
-"""Selection of samples by the errors of a network: Duch's SVNT and Zhang's incremental learning."""
+"""Selection of samples by the errors of a network: Duch's SVNT, Zhang's and Röbel's selection."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from tests.oracles import sample_selection as oracle
 pytest.importorskip("imblearn")
 
 from orfeon.datasets import make_gaussian_clouds
-from orfeon.imbalance import IncrementalSelection, SupportVectorSelection
+from orfeon.imbalance import (
+    DynamicPatternSelection,
+    IncrementalSelection,
+    SupportVectorSelection,
+)
 from orfeon.imbalance.incremental_selection import add_critical_samples
+from orfeon.imbalance.pattern_selection import add_samples_when_overfitted
 from orfeon.imbalance.support_vectors import select_support_vectors
 from orfeon.imbalance.trainee import Trainee
 
-BOTH = (SupportVectorSelection, IncrementalSelection)
-each_kind = pytest.mark.parametrize("kind", BOTH)
+KINDS = (SupportVectorSelection, IncrementalSelection, DynamicPatternSelection)
+each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +92,49 @@ def test_critical_samples_are_those_of_the_oracle(seed):
     assert [rows.tolist() for rows in found] == expected == [rows.tolist() for rows in trained]
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_dynamic_patterns_are_those_of_the_oracle(seed):
+    rng = np.random.default_rng(seed)
+    n, n_rounds = int(rng.integers(3, 15)), 25
+    errors = rng.integers(0, 9, (n_rounds, n)) / 8
+    rows = rng.permutation(n)
+    n_validation = int(rng.integers(1, n - 1))
+    validation, candidates = rows[:n_validation], rows[n_validation:]
+    settings = {"n_latest": 1 + seed % 4, "tolerance": [0.0, 0.3][seed % 2], "max_rounds": n_rounds}
+    trained = []
+    found = add_samples_when_overfitted(
+        candidates[:1], candidates, validation, lambda rows: trained.append(rows),
+        lambda: errors[len(trained) - 1], **settings,
+    )  # fmt: skip
+    expected = oracle.dynamic_patterns(
+        candidates[:1].tolist(), candidates.tolist(), validation.tolist(),
+        lambda number, rows: errors[number], **settings,
+    )  # fmt: skip
+    assert [rows.tolist() for rows in found] == expected == [rows.tolist() for rows in trained]
+
+
+def test_dynamic_patterns_by_hand():
+    """Factors 1, 4 and 1: the second is above the limit of 1, so the worst candidate joins."""
+    rounds = [[0.5, 0.1, 0.9, 0.5], [0.25, 0.1, 0.9, 0.5], [0.5, 0.1, 0.5, 0.5]]
+    trained = []
+    found = add_samples_when_overfitted(
+        np.array([0]), np.array([0, 1, 2]), np.array([3]), lambda rows: trained.append(rows),
+        lambda: np.array(rounds[len(trained) - 1]), n_latest=10, tolerance=0.1, max_rounds=3,
+    )  # fmt: skip
+    assert [rows.tolist() for rows in found] == [[0], [0], [0, 2]]
+
+
+def test_validation_samples_are_not_trained_on(clouds):
+    X, y = clouds
+    sampler = small(DynamicPatternSelection, max_rounds=60)
+    sampler.fit_resample(X, y)
+    held_out = sampler.validation_indices_
+    assert not np.isin(held_out, sampler.sample_indices_).any()
+    assert np.bincount(y[held_out]).tolist() == [round(0.2 * n) for n in np.bincount(y)]
+    assert (np.diff(sampler.history_) <= 1).all()
+    assert sampler.history_[-1] == len(sampler.sample_indices_) > 2
+
+
 def test_errors_are_the_largest_over_the_classes():
     X = np.array([[0.0], [1.0], [2.0], [5.0]])
     trainee = Trainee(SGDClassifier(loss="log_loss"), X, np.array(["a", "b", "c", "c"]), 0)
@@ -105,7 +153,8 @@ def test_the_seed_fixes_the_selection(kind, clouds):
     sampler = small(kind)
     sampler.fit_resample(*clouds)
     assert 0 < len(sampler.sample_indices_) < 300
-    assert sampler.history_[0] == (300 if kind is SupportVectorSelection else 30)
+    first = {SupportVectorSelection: 300, IncrementalSelection: 30, DynamicPatternSelection: 2}
+    assert sampler.history_[0] == first[kind]
 
 
 @each_kind
@@ -135,6 +184,9 @@ def test_shares_and_steps_have_limits(clouds):
     for setting in ({"step": 0.0}, {"step": 0.5}, {"n_iter_no_change": 0}):
         with pytest.raises(ValueError, match=next(iter(setting))):
             SupportVectorSelection(**setting).fit_resample(*clouds)
+    for setting in ({"validation_share": 1.0}, {"n_latest": 0}, {"tolerance": -0.1}):
+        with pytest.raises(ValueError, match=next(iter(setting))):
+            DynamicPatternSelection(**setting).fit_resample(*clouds)
     for setting in ({"initial_share": 0.0}, {"added_share": 1.1}, {"tolerance": 1.0}):
         with pytest.raises(ValueError, match=next(iter(setting))):
             IncrementalSelection(**setting).fit_resample(*clouds)

@@ -112,8 +112,8 @@ def test_weights_of_another_number_of_members_are_refused(members, tmp_path, wav
 # -- samplers --------------------------------------------------------------------------------------
 
 SAMPLERS = (
-    "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
-    "WeightedDistanceEditing",
+    "BorderSelection", "DynamicPatternSelection", "IncrementalSelection", "PPTSSSampler",
+    "SupportVectorSelection", "WeightedDistanceEditing",
 )  # fmt: skip
 
 

@@ -56,3 +56,34 @@ def incremental(
             break
         rounds.append(sorted([*rounds[-1], *worst]))
     return rounds
+
+
+def dynamic_patterns(
+    start: Sequence[int],
+    candidates: Sequence[int],
+    validation: Sequence[int],
+    errors_of_round: Callable[[int, list[int]], Sequence[float]],
+    *,
+    n_latest: int,
+    tolerance: float,
+    max_rounds: int,
+) -> list[list[int]]:
+    """The rows of each round."""
+    rounds, factors, limit = [sorted(start)], [], 1.0
+    while len(rounds) < max_rounds:
+        rows = rounds[-1]
+        errors = errors_of_round(len(rounds) - 1, rows)
+        unseen = sum(errors[i] ** 2 for i in validation) / len(validation)
+        seen = sum(errors[i] ** 2 for i in rows) / len(rows)
+        others = [i for i in sorted(candidates) if i not in rows]
+        if unseen <= tolerance**2 or not others:
+            break
+        factors.append(unseen / max(seen, 1e-12))
+        if factors[-1] > limit:
+            rows = sorted([*rows, max(others, key=lambda i: (errors[i], -i))])
+        rounds.append(rows)
+        latest = factors[-n_latest:]
+        mean = sum(latest) / len(latest)
+        spread = (sum((factor - mean) ** 2 for factor in latest) / len(latest)) ** 0.5
+        limit = min(limit, mean + spread)
+    return rounds

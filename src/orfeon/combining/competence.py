@@ -43,9 +43,14 @@ class Known:
     n_classes: int
 
     @cached_property
+    def is_right(self) -> Mask:
+        """Whether a member is right, of shape (n_samples, n_members)."""
+        return np.asarray(self.votes == self.y[:, None])
+
+    @cached_property
     def right(self) -> Floats:
-        """1 where a member is right, of shape (n_samples, n_members)."""
-        return np.asarray(self.votes == self.y[:, None], dtype=np.float64)
+        """1 where a member is right."""
+        return np.asarray(self.is_right, dtype=np.float64)
 
     @cached_property
     def judged(self) -> Floats:

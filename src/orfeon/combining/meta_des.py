@@ -31,7 +31,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from orfeon.combining.competence import Known, Regions, local_accuracy, or_all, vote_words
 from orfeon.kernels.agreement import count_common_bits
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Floats, Integers, Mask
 
 #: Samples of one profile, as in the publication.
 N_PROFILES = 5
@@ -50,17 +50,22 @@ def meta_features(
     true_supports: Floats,
     confidence: Floats,
     n_neighbors: int,
-) -> Iterator[Floats]:
+) -> Iterator[Floats | Mask]:
     """The meta-features of rows and members, each of shape (n_rows, n_members)."""
-    yield from _by_rank(regions, known.right, n_neighbors)
-    yield from _by_rank(regions, true_supports, n_neighbors)
+    yield from _by_rank(regions, known.right, n_neighbors, known.is_right)
+    yield from _by_rank(regions, true_supports, n_neighbors, true_supports)
     yield local_accuracy(regions, known)
-    yield from _by_rank(profiles, known.right, N_PROFILES)
+    yield from _by_rank(profiles, known.right, N_PROFILES, known.is_right)
     yield confidence
 
 
-def _by_rank(regions: Regions, values: Floats, n_ranks: int) -> Iterator[Floats]:
-    """Values at the nearest sample, the next, and so on; averages where several are as near."""
+def _by_rank(
+    regions: Regions, values: Floats, n_ranks: int, same_values: Floats | Mask
+) -> Iterator[Floats | Mask]:
+    """Values at the nearest sample, the next, and so on; averages where several are as near.
+
+    ``same_values`` are the values in a shorter form, for ranks without averages.
+    """
     rows, n_levels = regions.rows, int(regions.levels.max(initial=0)) + 1
     weight = np.zeros((regions.weights.shape[0], n_levels))
     np.add.at(weight, (rows, regions.levels), regions.weights.data)
@@ -68,7 +73,11 @@ def _by_rank(regions: Regions, values: Floats, n_ranks: int) -> Iterator[Floats]
     for rank in range(1, n_ranks + 1):
         enough = reached >= np.minimum(rank, reached[:, -1:]) * (1 - 1e-10)
         level = enough.argmax(axis=1)
-        sums = regions.within(regions.levels == level[rows]).sums(values)
+        at = regions.levels == level[rows]
+        if at.sum() == len(weight) and (regions.weights.data[at] == 1.0).all():
+            yield same_values[regions.weights.indices[at]]
+            continue
+        sums = regions.within(at).sums(values)
         sums /= weight[np.arange(len(weight)), level][:, None]
         yield sums
 
@@ -118,13 +127,13 @@ def meta_samples(known: Known, random: np.random.Generator) -> Integers:
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
 
 
-def meta_weights(meta_estimator: Any, features: Iterator[Floats]) -> Floats:
+def meta_weights(meta_estimator: Any, features: Iterator[Floats | Mask]) -> Floats:
     """Votes of the members that the meta-classifier takes for competent, as far as it does."""
     trust = _probability_right(meta_estimator, features)
     return or_all(np.where(trust > _THRESHOLD, trust, 0.0))
 
 
-def _probability_right(meta_estimator: Any, features: Iterator[Floats]) -> Floats:
+def _probability_right(meta_estimator: Any, features: Iterator[Floats | Mask]) -> Floats:
     """The probability that each member is right on each row."""
     classes = list(meta_estimator.classes_)
     if type(meta_estimator) is GaussianNB and classes == [0, 1]:
@@ -136,18 +145,23 @@ def _probability_right(meta_estimator: Any, features: Iterator[Floats]) -> Float
     return np.asarray(right.reshape(stacked.shape[:2]), dtype=np.float64)
 
 
-def _log_odds(naive_bayes: GaussianNB, features: Iterator[Floats]) -> Floats:
+def _log_odds(naive_bayes: GaussianNB, features: Iterator[Floats | Mask]) -> Floats:
     """Log-odds of the second class: one square function per feature, without a table of them."""
     (mean, other_mean), (spread, other_spread) = naive_bayes.theta_, naive_bayes.var_
     squares = (1 / spread - 1 / other_spread) / 2
     slopes = other_mean / other_spread - mean / spread
     prior, other_prior = np.log(naive_bayes.class_prior_)
     constants = mean**2 / spread - other_mean**2 / other_spread + np.log(spread / other_spread)
-    odds: Any = other_prior - prior + constants.sum() / 2
+    odds, term = np.empty(0), np.empty(0)
     for feature, square, slope in zip(features, squares, slopes, strict=True):
-        term = square * feature
-        term += slope
-        term *= feature
-        term += odds
-        odds = term
-    return np.asarray(odds)
+        if not odds.size:
+            odds = np.full(feature.shape, other_prior - prior + constants.sum() / 2)
+            term = np.empty(feature.shape)
+        if feature.dtype == bool:
+            np.multiply(feature, square + slope, out=term)
+        else:
+            np.multiply(feature, square, out=term)
+            term += slope
+            term *= feature
+        odds += term
+    return odds

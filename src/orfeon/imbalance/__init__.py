@@ -17,6 +17,7 @@ _HOMES = {
     "ClassShareStudy": "class_share",
     "CostSensitiveClassifier": "cost_weights",
     "CostThresholdClassifier": "cost_threshold",
+    "DynamicPatternSelection": "pattern_selection",
     "IncrementalSelection": "incremental_selection",
     "SupportVectorSelection": "support_vectors",
     "WeightedDistanceEditing": "weighted_editing",
@@ -38,7 +39,8 @@ _HOMES = {
 
 #: Names that need imbalanced-learn.
 _SAMPLERS = (
-    "BorderSelection", "IncrementalSelection", "SupportVectorSelection", "WeightedDistanceEditing",
+    "BorderSelection", "DynamicPatternSelection", "IncrementalSelection", "SupportVectorSelection",
+    "WeightedDistanceEditing",
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ if TYPE_CHECKING:
         negative_accuracy,
         positive_accuracy,
         precision_recall_mean,
+    )
+    from orfeon.imbalance.pattern_selection import (
+        DynamicPatternSelection as DynamicPatternSelection,
     )
     from orfeon.imbalance.scorers import (
         f_beta_scorer,

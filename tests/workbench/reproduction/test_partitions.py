@@ -41,6 +41,17 @@ def test_each_class_has_its_share_to_within_one_sample():
             assert np.abs(np.bincount(y[rows], minlength=4) - shares).max() < 1 + 60 / len(y)
 
 
+def test_a_class_of_one_sample_is_tested():
+    y = np.repeat([0, 1, 2, 3], [20, 8, 1, 1])
+    for seed in range(20):
+        train, test = split_rows(y, Sizes(20, 10), np.random.default_rng(seed))
+        assert np.bincount(y[train], minlength=4).tolist() == [14, 6, 0, 0]
+        assert np.bincount(y[test], minlength=4).tolist() == [6, 2, 1, 1]
+    # Unless the size of the training set cannot be met without it.
+    train, _ = split_rows(np.arange(4), Sizes(3, 1), np.random.default_rng(0))
+    assert len(train) == 3
+
+
 def test_equal_remainders_are_rounded_up_at_random():
     y = np.repeat([0, 1], 5)
     firsts = [

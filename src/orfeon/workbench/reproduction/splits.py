@@ -88,7 +88,8 @@ def split_rows(
     random_state : numpy.random.Generator
         Source of randomness.
     stratified : bool, default=True
-        Whether each class has its share of both sets, to within one sample.
+        Whether each class has its share of both sets, to within one sample. A class of a single
+        sample is tested, not learned.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def split_rows(
     order = random_state.permutation(len(labels))
     if not stratified:
         return order[:n_train], order[n_train : n_train + n_test]
-    train = _stratified(labels, order, n_train, random_state)
+    train = _stratified(labels, order, n_train, random_state, spares=True)
     rest = order[~np.isin(order, train)]
     return train, _stratified(labels, rest, n_test, random_state)
 
@@ -123,13 +124,19 @@ def _stratified(
     rows: npt.NDArray[np.intp],
     n_chosen: int,
     random_state: np.random.Generator,
+    *,
+    spares: bool = False,
 ) -> npt.NDArray[np.intp]:
-    """The first rows of each class, as many as its share; the largest remainders are rounded up."""
+    """The first rows of each class, as many as its share; the largest remainders are rounded up.
+
+    With ``spares``, a class keeps one of its rows if possible, so a single sample is not chosen.
+    """
     _, codes, counts = np.unique(labels[rows], return_inverse=True, return_counts=True)
     quota, remainder = np.divmod(counts * n_chosen, len(rows))
     n_left = n_chosen - int(quota.sum())
+    is_used_up = (quota + 1 == counts) & spares
     # Random among equal remainders, so that no class is favoured over the splits.
-    largest = np.lexsort((random_state.random(len(counts)), -remainder))[:n_left]
+    largest = np.lexsort((random_state.random(len(counts)), -remainder, is_used_up))[:n_left]
     quota[largest] += 1
     chosen = np.zeros(len(rows), dtype=bool)
     for code, n_rows in enumerate(quota):
