@@ -1,0 +1,202 @@
+"""Growing a Newton tree over sparse bins: :mod:`orfeon.kernels.histogram.newton_grow` by values.
+
+A histogram has the bin of zero less the sums of its node, so that adding a row writes its values
+alone; a feature is searched with the whole bin. The trees are those of the dense bins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orfeon.kernels.histogram import grow as plain
+from orfeon.kernels.histogram import leaves, newton_grow
+from orfeon.kernels.histogram.newton_grow import describe_leaf
+from orfeon.kernels.histogram.newton_splits import best_score as dense_score
+from orfeon.kernels.histogram.newton_splits import locate_split as locate_dense
+from orfeon.kernels.histogram.nodes import FROM_PARENT, FROM_ROWS
+from orfeon.kernels.record import record
+from orfeon.utils.jit import array_step, inlined, large_kernel, loop_step, with_step
+
+
+@record
+class SparseBins:
+    """As ``Bins``, with the values of the rows instead of all codes."""
+
+    offset: Any
+    n_bins: Any
+    is_categorical: Any
+    low: Any
+    high: Any
+    n_rows: int
+    starts: Any  # int64; where the values of each row begin
+    places: Any  # uint32; in a histogram, of each value, row after row
+    zero_places: Any  # uint32; of zero in the same feature
+    zeros: Any  # int64; place of zero in each feature
+
+
+@loop_step
+def clear(histograms, begin, end):
+    for i in range(begin, end):
+        histograms[np.uint64(i)] = 0
+
+
+@loop_step
+def add_stored(starts, places, zero_places, rows, values, at, begin, end, factor, histograms, to):
+    """Add the values of some rows, and take them from the bins of zero."""
+    for i in range(begin, end):
+        row = np.uint64(rows[np.uint64(i)])
+        value = factor * values[at + row]
+        for k in range(starts[row], starts[row + np.uint64(1)]):
+            histograms[to + np.uint64(places[np.uint64(k)])] += value
+            histograms[to + np.uint64(zero_places[np.uint64(k)])] -= value
+
+
+@array_step
+def add_rows(bins, search, work, begin, end, factor, slot):
+    start = slot * search.length * (1 + search.is_wide)
+    for plane in range(1 + search.is_wide):
+        add_stored(
+            bins.starts, bins.places, bins.zero_places, work.rows, work.values,
+            np.uint64(plane * bins.n_rows), begin, end, np.int64(factor), search.histograms,
+            np.uint64(start + plane * search.length),
+        )  # fmt: skip
+
+
+@array_step
+def add_total(bins, search, side, start, f, factor):
+    """Complete the bin of zero, or undo it."""
+    zero = start + bins.zeros[f]
+    for plane in range(1 + search.is_wide):
+        search.histograms[zero + plane * search.length] += factor * search.total[side, plane]
+
+
+@array_step
+def best_score(bins, search, side, start, f):
+    add_total(bins, search, side, start, f, np.int64(1))
+    score = dense_score(bins, search, side, start, f)
+    add_total(bins, search, side, start, f, np.int64(-1))
+    return score
+
+
+@array_step
+def locate_split(bins, search, side, start, f, best, sides, choice):
+    """The bin of zero stays complete for ``sum_left``, which is next."""
+    add_total(bins, search, side, start, f, np.int64(1))
+    locate_dense(bins, search, side, start, f, best, sides, choice)
+
+
+_sum_dense = plain.sum_left
+
+
+@inlined
+def sum_left(bins, search, start, f, goes_left, entry):
+    _sum_dense(bins, search, start, f, goes_left, entry)
+    first = start + np.int64(bins.offset[f])
+    for plane in range(1 + search.is_wide):
+        total = np.int64(0)
+        for b in range(bins.n_bins[f] + 1):
+            total += search.histograms[first + plane * search.length + b]
+        search.histograms[start + bins.zeros[f] + plane * search.length] -= total
+
+
+@inlined
+def search_nodes(bins, limits, search, work, tree, residuals):
+    job = work.job
+    size = search.length * (1 + search.is_wide)
+    for side in range(2):
+        if job[side, 5] == FROM_ROWS and job[side, 0] >= 0:
+            clear(search.histograms, job[side, 4] * size, (job[side, 4] + 1) * size)
+            add_rows(bins, search, work, job[side, 1], job[side, 2], np.int64(1), job[side, 4])
+    for side in range(2):
+        if job[side, 5] == FROM_PARENT:
+            small = 1 - side
+            add_rows(bins, search, work, job[small, 1], job[small, 2], np.int64(-1), job[side, 4])
+    if limits.max_features < work.candidates.shape[0]:  # scored on demand
+        return
+    for side in range(2):
+        if job[side, 0] >= 0:
+            for k in range(work.candidates.shape[0]):
+                f = work.candidates[k]
+                work.scores[side, f] = best_score(
+                    bins, search, np.int64(side), job[side, 4] * size, f
+                )
+
+
+@array_step
+def bin_of(bins, f, row):
+    """Bin of a row in a feature."""
+    first = np.int64(bins.offset[f])
+    low = bins.starts[row]
+    last = bins.starts[row + 1]
+    size = last - low
+    while size > 0:
+        half = size >> 1
+        below = np.int64(bins.places[np.uint64(low + half)]) < first
+        low = low + half + 1 if below else low
+        size = size - half - 1 if below else half
+    if low < last and np.int64(bins.places[np.uint64(low)]) <= first + bins.n_bins[f]:
+        return np.int64(bins.places[np.uint64(low)]) - first
+    return bins.zeros[f] - first
+
+
+@array_step
+def partition(bins, search, work, tree, residuals, f, begin, end):
+    """Move the rows that go left to the front, keeping their order; returns the boundary."""
+    put = np.int64(begin)
+    aside = np.int64(0)
+    for i in range(begin, end):
+        row = work.rows[i]
+        if work.goes_left[bin_of(bins, f, np.int64(row))]:
+            work.rows[put] = row
+            put += 1
+        else:
+            work.spare_rows[aside] = row
+            aside += 1
+    for i in range(aside):
+        work.rows[put + i] = work.spare_rows[i]
+    return put
+
+
+_route_row = array_step(with_step(leaves.route_row, "route_sparse_row", bin_of=bin_of))
+route_rows = array_step(with_step(leaves.route_rows, "route_sparse_rows", route_row=_route_row))
+
+
+@array_step
+def share_leaves(bins, search, work, tree, residuals, n_nodes):
+    """Describe all leaves, and find the leaf of each row that the tree was not grown from."""
+    for node in range(n_nodes):
+        if tree.n_children[node] == 0:
+            describe_leaf(search, work, tree, np.int64(node), residuals)
+    if residuals.n_present < bins.n_rows:
+        route_rows(bins, tree, residuals, np.int64(0), np.int64(bins.n_rows))
+
+
+_choose_feature = array_step(
+    with_step(newton_grow.choose_feature, "choose_sparse_feature", best_score=best_score)
+)
+_choose_split = array_step(
+    with_step(
+        newton_grow.choose_split, "choose_sparse_split", choose_feature=_choose_feature,
+        locate_split=locate_split, sum_left=sum_left,
+    )
+)  # fmt: skip
+_split_node = inlined(
+    with_step(newton_grow.split_node, "split_sparse_node", partition=partition)
+)
+_grow_open = inlined(
+    with_step(
+        newton_grow.grow_open, "grow_sparse_open", search_nodes=search_nodes,
+        choose_split=_choose_split, split_node=_split_node,
+    )
+)  # fmt: skip
+_grow = array_step(
+    with_step(
+        newton_grow.grow, "grow_sparse", grow_open=_grow_open, share_leaves=share_leaves
+    )
+)  # fmt: skip
+#: ``newton_grow.grow_tree`` for sparse bins.
+grow_sparse_tree = large_kernel(
+    with_step(newton_grow.grow_tree, "grow_sparse_tree", grow=_grow, Bins=SparseBins)
+)
