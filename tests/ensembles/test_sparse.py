@@ -111,7 +111,8 @@ def test_tags_say_what_takes_sparse_rows():
         BaggingClassifier(CARTClassifier(pruning="cv")),
         BaggingClassifier(orfeon.C45Classifier()),
         ClassSwitchingClassifier(),
-        orfeon.GradientBoostingClassifier(),
+        orfeon.GradientBoostingClassifier(order=1),
+        orfeon.AdaBoostClassifier(),
     ):
         assert not get_tags(model).input_tags.sparse
         with pytest.raises(TypeError, match="Sparse data was passed for X"):

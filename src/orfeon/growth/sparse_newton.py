@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from orfeon.growth.histogram_newton import HistogramNewtonTrees
 from orfeon.growth.sparse_binning import bin_sparse
 from orfeon.kernels.histogram.sparse_grow import grow_sparse_tree

@@ -220,6 +220,21 @@ def cut_outputs(columns, sample, work, options, f, begin, end, bar, threshold):
     return True, bar, threshold
 
 
+@array_step
+def begin_search(columns, work, begin, end, n_candidates):
+    """What is done once for a node: nothing, where features are presorted."""
+
+
+@array_step
+def search_presorted(columns, sample, work, options, f, begin, end, small, bar):
+    """Best cut of a feature: (varies, bar); keeps a better one."""
+    first = first_record(columns, work, f, begin, end, small)
+    last = first + end - begin
+    if (work.segments[first] >> columns.shift) == (work.segments[last - 1] >> columns.shift):
+        return False, bar
+    return True, search_outputs(columns, sample, work, options, f, first, last, bar)
+
+
 @inlined
 def find_outputs(columns, sample, options, work, begin, end, n_candidates):
     """Replaces ``find_best``: (decrease of the impurity, threshold or ``LATER``)."""
@@ -231,6 +246,7 @@ def find_outputs(columns, sample, options, work, begin, end, n_candidates):
     bar = -np.inf
     threshold = LATER
     seen = 0
+    begin_search(columns, work, begin, end, n_candidates)
     for j in range(n_candidates):
         if options.in_order:
             f = work.candidates[j]
@@ -238,18 +254,14 @@ def find_outputs(columns, sample, options, work, begin, end, n_candidates):
             f = next_candidate(work.candidates, work.random, j, n_candidates)
         if is_marked(constant, f):
             continue
-        varies = True
         if is_random:
             varies, bar, threshold = cut_outputs(
                 columns, sample, work, options, f, begin, end, bar, threshold
             )
         else:
-            first = first_record(columns, work, f, begin, end, small)
-            last = first + end - begin
-            low = work.segments[first] >> columns.shift
-            varies = low != (work.segments[last - 1] >> columns.shift)
-            if varies:
-                bar = search_outputs(columns, sample, work, options, f, first, last, bar)
+            varies, bar = search_presorted(
+                columns, sample, work, options, f, begin, end, small, bar
+            )
         if not varies:
             mark_feature(constant, f)
             continue

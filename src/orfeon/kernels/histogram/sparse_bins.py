@@ -57,9 +57,7 @@ def bin_columns(values, copies, starts, total, max_bins, low, high, n_bins, zero
         begin = starts[f]
         end = starts[f + 1]
         at = begin + f
-        n_values, n_known, n_zeros = count_values(
-            values, copies, begin, end, total, known, counts
-        )
+        n_values, n_known, n_zeros = count_values(values, copies, begin, end, total, known, counts)
         n = cut_counts(counts, n_values, n_known, max_bins, first, last)
         for b in range(n):
             low[at + b] = known[first[b]]

@@ -182,9 +182,7 @@ _choose_split = array_step(
         locate_split=locate_split, sum_left=sum_left,
     )
 )  # fmt: skip
-_split_node = inlined(
-    with_step(newton_grow.split_node, "split_sparse_node", partition=partition)
-)
+_split_node = inlined(with_step(newton_grow.split_node, "split_sparse_node", partition=partition))
 _grow_open = inlined(
     with_step(
         newton_grow.grow_open, "grow_sparse_open", search_nodes=search_nodes,
