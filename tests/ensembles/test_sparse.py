@@ -112,7 +112,8 @@ def test_tags_say_what_takes_sparse_rows():
         BaggingClassifier(orfeon.C45Classifier()),
         ClassSwitchingClassifier(),
         orfeon.GradientBoostingClassifier(order=1),
-        orfeon.AdaBoostClassifier(),
+        orfeon.AdaBoostM2Classifier(),
+        orfeon.AdaBoostClassifier(orfeon.C45Classifier()),
     ):
         assert not get_tags(model).input_tags.sparse
         with pytest.raises(TypeError, match="Sparse data was passed for X"):
