@@ -147,10 +147,12 @@ def test_a_dense_model_predicts_sparse_rows_and_is_saved(tmp_path):
     assert_array_equal(tree.predict(rows), tree.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore:.*seen by every member:UserWarning")
 @pytest.mark.parametrize("n_folds", [3, None])
 def test_bagged_boosting(n_folds):
     X, y, weights = problem(5)
-    settings = {"n_estimators": 3, "n_folds": n_folds, "oob_score": True, "random_state": 0}
+    n_models = 3 if n_folds else 12
+    settings = {"n_estimators": n_models, "n_folds": n_folds, "oob_score": True, "random_state": 0}
     for kind, base, target in (
         (BaggedBoostingClassifier, GradientBoostingClassifier(n_estimators=9, max_depth=2), y),
         (BaggedBoostingRegressor, GradientBoostingRegressor(n_estimators=9, max_depth=2), X[:, 0]),

@@ -10,14 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.kernels.gradient.interactions import has_feature
+from orfeon.kernels.gradient.newton_scores import NOT_ALLOWED
 from orfeon.kernels.histogram import grow as plain
 from orfeon.kernels.histogram import leaves, newton_grow
 from orfeon.kernels.histogram.newton_grow import describe_leaf
+from orfeon.kernels.histogram.newton_splits import CONSTANT, hessian_of, moment_in
 from orfeon.kernels.histogram.newton_splits import best_score as dense_score
 from orfeon.kernels.histogram.newton_splits import locate_split as locate_dense
 from orfeon.kernels.histogram.nodes import FROM_PARENT, FROM_ROWS
 from orfeon.kernels.record import record
 from orfeon.utils.jit import array_step, inlined, large_kernel, loop_step, with_step
+
+#: Features of up to so many bins are searched bin by bin, without running sums in an array.
+FEW_BINS = 16
 
 
 @record
@@ -73,7 +79,71 @@ def add_total(bins, search, side, start, f, factor):
 
 
 @array_step
+def cannot_split(search, inside, weight):
+    """Whether the values other than zero are too few for a leaf: each cut leaves some of them."""
+    if hessian_of(search, inside) < search.min_hessian:
+        return True
+    return search.is_wide and weight < search.min_leaf
+
+
+@array_step
+def best_of_few(search, side, first, n, zero):
+    """``best_plain`` or ``best_counted`` of a feature of few bins, some of whose rows are zero."""
+    plane = search.length
+    total = search.total[side, 0]
+    weight = search.total[side, 1] if search.is_wide else np.int64(0)
+    hessian = float(hessian_of(search, total))
+    moment = float(moment_in(total))
+    least = float(search.min_hessian)
+    most = hessian - least
+    missing = search.histograms[first + n]
+    top = NOT_ALLOWED
+    for side_of_missing in range(2 if missing != 0 else 1):
+        running = np.int64(0)
+        held = np.int64(0)
+        if side_of_missing == 1:
+            running = missing
+            if search.is_wide:
+                held = search.histograms[first + n + plane]
+        for b in range(n):
+            word = search.histograms[first + b]
+            if first + b == zero:
+                word += total
+            if word == 0 and b > 0:  # the cut before it
+                continue
+            running += word
+            if search.is_wide:
+                held += search.histograms[first + b + plane]
+                if first + b == zero:
+                    held += weight
+                if held < search.min_leaf or weight - held < search.min_leaf:
+                    continue
+            on_left = float(hessian_of(search, running))
+            if on_left < least or on_left > most:
+                continue
+            moment_left = float(moment_in(running))
+            moment_right = moment - moment_left
+            left = on_left + search.l2
+            right = hessian - on_left + search.l2
+            crossed = moment_left * moment_left * right + moment_right * moment_right * left
+            top = max(top, crossed / (left * right))
+    return top
+
+
+@array_step
 def best_score(bins, search, side, start, f):
+    """Score of a feature; without its sums, where the bin of zero tells."""
+    zero = start + bins.zeros[f]
+    if bins.zeros[f] < search.length - 1:
+        inside = -search.histograms[zero]
+        weight = -search.histograms[zero + search.length] if search.is_wide else np.int64(0)
+        if inside == 0 or not has_feature(search.allowed[side], f):
+            return CONSTANT
+        if cannot_split(search, inside, weight):
+            return NOT_ALLOWED
+        if search.is_plain and bins.n_bins[f] <= FEW_BINS and inside != search.total[side, 0]:
+            first = start + np.int64(bins.offset[f])
+            return best_of_few(search, side, first, bins.n_bins[f], zero)
     add_total(bins, search, side, start, f, np.int64(1))
     score = dense_score(bins, search, side, start, f)
     add_total(bins, search, side, start, f, np.int64(-1))
@@ -113,15 +183,21 @@ def search_nodes(bins, limits, search, work, tree, residuals):
         if job[side, 5] == FROM_PARENT:
             small = 1 - side
             add_rows(bins, search, work, job[small, 1], job[small, 2], np.int64(-1), job[side, 4])
-    if limits.max_features < work.candidates.shape[0]:  # scored on demand
+    if scores_on_demand(limits, work.candidates.shape[0]):
         return
     for side in range(2):
         if job[side, 0] >= 0:
-            for k in range(work.candidates.shape[0]):
-                f = work.candidates[k]
-                work.scores[side, f] = best_score(
-                    bins, search, np.int64(side), job[side, 4] * size, f
-                )
+            for f in range(work.is_candidate.shape[0]):
+                if work.is_candidate[f]:
+                    work.scores[side, f] = best_score(
+                        bins, search, np.int64(side), job[side, 4] * size, np.int64(f)
+                    )
+
+
+@inlined
+def scores_on_demand(limits, n):
+    """Reading the histogram in its order saves more than leaving a part of it out."""
+    return 4 * limits.max_features < n
 
 
 @array_step
@@ -174,8 +250,11 @@ def share_leaves(bins, search, work, tree, residuals, n_nodes):
 
 
 _choose_feature = array_step(
-    with_step(newton_grow.choose_feature, "choose_sparse_feature", best_score=best_score)
-)
+    with_step(
+        newton_grow.choose_feature, "choose_sparse_feature", best_score=best_score,
+        scores_on_demand=scores_on_demand,
+    )
+)  # fmt: skip
 _choose_split = array_step(
     with_step(
         newton_grow.choose_split, "choose_sparse_split", choose_feature=_choose_feature,
