@@ -10,6 +10,7 @@ from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from tests.boosting.first_order import mart_classifier, mart_regressor
+from tests.boosting.test_gradient_boosting import AS_FRIEDMAN
 from tests.shared import assert_same_forest
 
 from orfeon import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
@@ -64,9 +65,8 @@ def test_trees_of_first_order_are_pruned_as_those_of_scikit_learn(alpha):
     X, y = make_friedman1(200, random_state=0)
     settings = {"n_estimators": 8, "max_depth": 4, "ccp_alpha": alpha, "learning_rate": 0.3}
     ours = mart_regressor(**settings, random_state=0).fit(X, y)
-    theirs = ensemble.GradientBoostingRegressor(
-        **settings, criterion="squared_error", random_state=0
-    ).fit(X, y)
+    theirs = ensemble.GradientBoostingRegressor(**settings, **AS_FRIEDMAN, random_state=0)
+    theirs.fit(X, y)
     sizes = [tree.get_n_leaves() for tree in theirs.estimators_[:, 0]]
     assert_array_equal(ours.forest_.n_leaves, sizes)
     assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6)

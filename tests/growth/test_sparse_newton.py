@@ -99,7 +99,7 @@ def test_random_trees(part):
 def codes_of(bins: Any, n_rows: int, f: int) -> np.ndarray:
     """Bin of each row in a feature."""
     first, end = int(bins.offset[f]), int(bins.offset[f + 1])
-    codes = np.full(n_rows, bins.zeros[f] - first)
+    codes = np.full(n_rows, bins.zero_bin[f])
     row = np.repeat(np.arange(n_rows), np.diff(bins.starts))
     own = (bins.places >= first) & (bins.places < end)
     codes[row[own]] = bins.places[own] - first

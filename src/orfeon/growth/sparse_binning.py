@@ -24,13 +24,13 @@ class SparseBins:
     """A binned sparse table."""
 
     n_bins: Integers
-    offset: npt.NDArray[np.uint64]  # of a histogram; one place at its end belongs to no feature
+    offset: npt.NDArray[np.uint64]  # of the bins, and of the sums of the features after them
     low: Floats
     high: Floats
     starts: Integers  # where the values of each row begin
     places: npt.NDArray[np.uint32]  # in a histogram, of each value, row after row
-    zero_places: npt.NDArray[np.uint32]  # of zero in the same feature
-    zeros: Integers  # place of zero in each feature; the last place if it has none
+    features: npt.NDArray[np.uint32]  # of each value
+    zero_bin: Integers  # of each feature
 
 
 def bin_sparse(X: Any, max_bins: int = MOST_BINS, copies: Floats | None = None) -> SparseBins:
@@ -51,20 +51,23 @@ def bin_sparse(X: Any, max_bins: int = MOST_BINS, copies: Floats | None = None) 
     bin_columns(values, own, starts, total, max_bins, low, high, n_bins, zero_bin, codes)
     del values, own
     offset = np.concatenate([[0], np.cumsum(n_bins + 1)])
-    if offset[-1] >= _MOST_PLACES:
+    if offset[-1] + n_features >= _MOST_PLACES:
         raise ValueError(
-            f"X has {offset[-1]:,} bins; at most {_MOST_PLACES:,} are allowed: give a smaller "
-            "max_bins."
+            f"X has {offset[-1]:,} bins; at most {_MOST_PLACES - n_features:,} are allowed: give a "
+            "smaller max_bins."
         )
-    zeros = np.where(zero_bin >= 0, offset[:-1] + zero_bin, offset[-1])
     places = np.empty(len(order), np.uint32)
     places[order] = np.repeat(offset[:-1], counts) + codes
-    lows, highs = np.zeros((2, int(offset[-1]) + 1))
+    # Values in the bin of zero are zeros from here on.
+    is_other = places != (offset[:-1] + zero_bin)[X.indices]
+    before = np.concatenate([[0], np.cumsum(is_other)]).astype(np.int64)
+    lows, highs = np.zeros((2, int(offset[-1])))
     within = np.arange(int(n_bins.sum())) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
     to = np.repeat(offset[:-1], n_bins) + within
     come_from = np.repeat(starts[:-1] + np.arange(n_features), n_bins) + within
     lows[to], highs[to] = low[come_from], high[come_from]
     return SparseBins(
-        n_bins, np.append(offset, offset[-1] + 1).astype(np.uint64), lows, highs,
-        X.indptr.astype(np.int64), places, zeros.astype(np.uint32)[X.indices], zeros,
+        n_bins, np.append(offset, offset[-1] + n_features).astype(np.uint64), lows, highs,
+        before[X.indptr], places[is_other], X.indices[is_other].astype(np.uint32),
+        np.maximum(zero_bin, 0),
     )  # fmt: skip

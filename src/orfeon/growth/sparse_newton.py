@@ -7,7 +7,6 @@ from typing import Any
 from orfeon.growth.histogram_newton import HistogramNewtonTrees
 from orfeon.growth.sparse_binning import bin_sparse
 from orfeon.kernels.histogram.sparse_grow import grow_sparse_tree
-from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 
@@ -21,7 +20,7 @@ class SparseNewtonTrees(HistogramNewtonTrees):
         bins = bin_sparse(X, max_bins, copies)
         return bins, (
             bins.offset, bins.n_bins, self.schema.is_categorical, bins.low, bins.high, self.n_rows,
-            kernel_view(bins.starts), bins.places, bins.zero_places, bins.zeros,
+            bins.starts, bins.places, bins.features, bins.zero_bin,
         )  # fmt: skip
 
     def _rows_at(self, which: Integers) -> Any:

@@ -1,7 +1,8 @@
 """Growing a Newton tree over sparse bins: :mod:`orfeon.kernels.histogram.newton_grow` by values.
 
-A histogram has the bin of zero less the sums of its node, so that adding a row writes its values
-alone; a feature is searched with the whole bin. The trees are those of the dense bins.
+The bin of zero is empty in a histogram, so that adding a row writes its values alone. It is the
+node less the values of a feature, whose sums follow the bins; it is filled in while the feature is
+searched. The trees are those of the dense bins.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class SparseBins:
     n_rows: int
     starts: Any  # int64; where the values of each row begin
     places: Any  # uint32; in a histogram, of each value, row after row
-    zero_places: Any  # uint32; of zero in the same feature
-    zeros: Any  # int64; place of zero in each feature
+    features: Any  # uint32; of each value
+    zero_bin: Any  # int64; the bin of zero in each feature
 
 
 @loop_step
@@ -49,33 +50,54 @@ def clear(histograms, begin, end):
 
 
 @loop_step
-def add_stored(starts, places, zero_places, rows, values, at, begin, end, factor, histograms, to):
-    """Add the values of some rows, and take them from the bins of zero."""
+def add_stored(starts, places, features, rows, values, at, begin, end, factor, histograms, to,
+               sums):  # fmt: skip
+    """Add the values of some rows to their bins, and to the sums of their features."""
     for i in range(begin, end):
         row = np.uint64(rows[np.uint64(i)])
         value = factor * values[at + row]
         for k in range(starts[row], starts[row + np.uint64(1)]):
             histograms[to + np.uint64(places[np.uint64(k)])] += value
-            histograms[to + np.uint64(zero_places[np.uint64(k)])] -= value
+            histograms[sums + np.uint64(features[np.uint64(k)])] += value
 
 
 @array_step
 def add_rows(bins, search, work, begin, end, factor, slot):
     start = slot * search.length * (1 + search.is_wide)
     for plane in range(1 + search.is_wide):
+        to = start + plane * search.length
         add_stored(
-            bins.starts, bins.places, bins.zero_places, work.rows, work.values,
+            bins.starts, bins.places, bins.features, work.rows, work.values,
             np.uint64(plane * bins.n_rows), begin, end, np.int64(factor), search.histograms,
-            np.uint64(start + plane * search.length),
+            np.uint64(to), np.uint64(sums_at(bins, to)),
         )  # fmt: skip
 
 
+@inlined
+def sums_at(bins, start):
+    """Where the sums of the features begin, after the bins of a plane."""
+    return start + np.int64(bins.offset[bins.n_bins.shape[0]])
+
+
 @array_step
-def add_total(bins, search, side, start, f, factor):
-    """Complete the bin of zero, or undo it."""
-    zero = start + bins.zeros[f]
+def fill_zero(bins, search, side, start, f):
+    """Fill in the bin of zero."""
     for plane in range(1 + search.is_wide):
-        search.histograms[zero + plane * search.length] += factor * search.total[side, plane]
+        at = start + plane * search.length
+        zeros = search.total[side, plane] - search.histograms[sums_at(bins, at) + f]
+        search.histograms[at + np.int64(bins.offset[f]) + bins.zero_bin[f]] += zeros
+
+
+@array_step
+def empty_zero(bins, search, start, f):
+    """Empty it again: a feature has the rows of the node, and the sum is of its values."""
+    for plane in range(1 + search.is_wide):
+        at = start + plane * search.length
+        first = at + np.int64(bins.offset[f])
+        zeros = -search.histograms[sums_at(bins, at) + f]
+        for b in range(bins.n_bins[f] + 1):
+            zeros += search.histograms[first + b]
+        search.histograms[first + bins.zero_bin[f]] -= zeros
 
 
 @array_step
@@ -87,7 +109,7 @@ def cannot_split(search, inside, weight):
 
 
 @array_step
-def best_of_few(search, side, first, n, zero):
+def best_of_few(search, side, first, n, zero_bin, word_of_zero, weight_of_zero):
     """``best_plain`` or ``best_counted`` of a feature of few bins, some of whose rows are zero."""
     plane = search.length
     total = search.total[side, 0]
@@ -107,15 +129,13 @@ def best_of_few(search, side, first, n, zero):
                 held = search.histograms[first + n + plane]
         for b in range(n):
             word = search.histograms[first + b]
-            if first + b == zero:
-                word += total
+            if b == zero_bin:
+                word = word_of_zero
             if word == 0 and b > 0:  # the cut before it
                 continue
             running += word
             if search.is_wide:
-                held += search.histograms[first + b + plane]
-                if first + b == zero:
-                    held += weight
+                held += weight_of_zero if b == zero_bin else search.histograms[first + b + plane]
                 if held < search.min_leaf or weight - held < search.min_leaf:
                     continue
             on_left = float(hessian_of(search, running))
@@ -132,28 +152,31 @@ def best_of_few(search, side, first, n, zero):
 
 @array_step
 def best_score(bins, search, side, start, f):
-    """Score of a feature; without its sums, where the bin of zero tells."""
-    zero = start + bins.zeros[f]
-    if bins.zeros[f] < search.length - 1:
-        inside = -search.histograms[zero]
-        weight = -search.histograms[zero + search.length] if search.is_wide else np.int64(0)
-        if inside == 0 or not has_feature(search.allowed[side], f):
-            return CONSTANT
+    """Score of a feature; without its bins, where the sum of its values tells."""
+    at = sums_at(bins, start) + f
+    inside = search.histograms[at]
+    if inside == 0 or not has_feature(search.allowed[side], f):
+        return CONSTANT
+    total = search.total[side, 0]
+    if inside != total:  # otherwise there are no zeros
+        weight = search.histograms[at + search.length] if search.is_wide else np.int64(0)
         if cannot_split(search, inside, weight):
             return NOT_ALLOWED
-        if search.is_plain and bins.n_bins[f] <= FEW_BINS and inside != search.total[side, 0]:
-            first = start + np.int64(bins.offset[f])
-            return best_of_few(search, side, first, bins.n_bins[f], zero)
-    add_total(bins, search, side, start, f, np.int64(1))
+        if search.is_plain and bins.n_bins[f] <= FEW_BINS:
+            return best_of_few(
+                search, side, start + np.int64(bins.offset[f]), bins.n_bins[f], bins.zero_bin[f],
+                total - inside, search.total[side, 1] - weight,
+            )  # fmt: skip
+    fill_zero(bins, search, side, start, f)
     score = dense_score(bins, search, side, start, f)
-    add_total(bins, search, side, start, f, np.int64(-1))
+    empty_zero(bins, search, start, f)
     return score
 
 
 @array_step
 def locate_split(bins, search, side, start, f, best, sides, choice):
-    """The bin of zero stays complete for ``sum_left``, which is next."""
-    add_total(bins, search, side, start, f, np.int64(1))
+    """The bin of zero stays filled for ``sum_left``, which is next."""
+    fill_zero(bins, search, side, start, f)
     locate_dense(bins, search, side, start, f, best, sides, choice)
 
 
@@ -163,12 +186,7 @@ _sum_dense = plain.sum_left
 @inlined
 def sum_left(bins, search, start, f, goes_left, entry):
     _sum_dense(bins, search, start, f, goes_left, entry)
-    first = start + np.int64(bins.offset[f])
-    for plane in range(1 + search.is_wide):
-        total = np.int64(0)
-        for b in range(bins.n_bins[f] + 1):
-            total += search.histograms[first + plane * search.length + b]
-        search.histograms[start + bins.zeros[f] + plane * search.length] -= total
+    empty_zero(bins, search, start, f)
 
 
 @inlined
@@ -214,7 +232,7 @@ def bin_of(bins, f, row):
         size = size - half - 1 if below else half
     if low < last and np.int64(bins.places[np.uint64(low)]) <= first + bins.n_bins[f]:
         return np.int64(bins.places[np.uint64(low)]) - first
-    return bins.zeros[f] - first
+    return bins.zero_bin[f]
 
 
 @array_step
