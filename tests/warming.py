@@ -87,8 +87,10 @@ def _fit_wide_tables() -> None:
     for name in ("RandomForest", "ExtraTrees"):
         for kind in ("Classifier", "Regressor"):
             ensemble = getattr(orfeon, name + kind)
-            for rows, target in ((sparse.csr_array(X), y), (X, np.column_stack([y, y]))):
+            wide, several = sparse.csr_array(X), np.column_stack([y, y])
+            for rows, target in ((wide, y), (X, several), (wide, several)):
                 ensemble(3, random_state=0).fit(rows, target).predict(rows)
+    orfeon.GradientBoostingRegressor(n_estimators=2).fit(wide, y).predict(wide)
     orfeon.CARTRegressor(monotonic_cst={0: 1}).fit(X, y)
 
 

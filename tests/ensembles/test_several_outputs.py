@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import tree
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
+from tests.shared import assert_same_forest
 
 import orfeon
 from orfeon import (
@@ -276,8 +277,22 @@ def test_what_asks_members_one_by_one_says_so():
         prune(forest, X, y, keep=0.5)
     with pytest.raises(ValueError, match="categories are split by their order in one output"):
         CARTRegressor().fit([["a", 1.0], ["b", 2.0]] * 30, numbers)
-    with pytest.raises(ValueError, match="a sparse X and several outputs exclude each other"):
-        RandomForestRegressor(3).fit(sparse.csr_matrix(X), numbers)
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=lambda m: type(m).__name__)
+def test_sparse_rows_give_the_model_of_dense_ones(model):
+    X, y, numbers, _ = problem(120)
+    X[np.abs(X) < 0.8] = 0
+    target = y if is_classifier(model) else numbers
+    weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    for given, kind in ((None, sparse.csr_matrix), (weights, sparse.csc_array)):
+        dense = clone(model).fit(X, target, given)
+        wide = clone(model).fit(kind(X), target, given)
+        assert_same_forest(dense.forest_, wide.forest_)
+        assert_array_equal(dense.predict(X), wide.predict(kind(X)))
+        if is_classifier(model):
+            for one, other in zip(dense.predict_proba(X), wide.predict_proba(kind(X)), strict=True):
+                assert_array_equal(one, other)
 
 
 def test_paths_of_pruning_and_onnx_need_one_output():

@@ -18,9 +18,13 @@ from orfeon import (
     ClassSwitchingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    FlippingClassifier,
+    OutputSmearingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    RandomSubspaceClassifier,
     RandomTreeClassifier,
+    WaggingClassifier,
 )
 
 MODELS = [
@@ -33,6 +37,11 @@ MODELS = [
     ExtraTreesClassifier(6, bootstrap=True, class_weight="balanced_subsample", random_state=0),
     ExtraTreesRegressor(4, random_state=0),
     BaggingClassifier(n_estimators=5, random_state=0),
+    WaggingClassifier(n_estimators=5, random_state=0),
+    RandomSubspaceClassifier(n_estimators=5, random_state=0),
+    ClassSwitchingClassifier(n_estimators=5, random_state=0),
+    FlippingClassifier(n_estimators=5, random_state=0),
+    OutputSmearingRegressor(n_estimators=5, random_state=0),
 ]
 #: What is compared; a model has some of them.
 METHODS = (
@@ -110,8 +119,10 @@ def test_tags_say_what_takes_sparse_rows():
         CARTClassifier(pruning="cv"),
         BaggingClassifier(CARTClassifier(pruning="cv")),
         BaggingClassifier(orfeon.C45Classifier()),
-        ClassSwitchingClassifier(),
-        orfeon.GradientBoostingClassifier(),
+        orfeon.IGPEnsembleClassifier(),
+        orfeon.GradientBoostingClassifier(order=1),
+        orfeon.AdaBoostM2Classifier(),
+        orfeon.AdaBoostClassifier(orfeon.C45Classifier()),
     ):
         assert not get_tags(model).input_tags.sparse
         with pytest.raises(TypeError, match="Sparse data was passed for X"):

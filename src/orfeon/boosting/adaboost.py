@@ -256,6 +256,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         "early_stopping": [StrOptions({"validation", "oob"})],
     }
 
+    _reads_sparse: ClassVar[bool] = True
     #: Boosters that inherit may leave these out.
     learning_rate: float = 1.0
     step: Step = "optimal"

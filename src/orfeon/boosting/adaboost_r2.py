@@ -191,6 +191,7 @@ class AdaBoostR2Regressor(MedianBooster):
     0.7
     """
 
+    _reads_sparse: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
         **AVERAGED,

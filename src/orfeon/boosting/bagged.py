@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from orfeon.boosting.gradient_base import GradientBoosting
@@ -31,6 +32,7 @@ from orfeon.boosting.gradient_boosting import (
 )
 from orfeon.calibration.methods import Method
 from orfeon.data.schema import Schema
+from orfeon.data.sparse import learn_sparse
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE, Recipe, Trained, seed_estimator
@@ -170,6 +172,9 @@ class _BaggedBoosting(Resampling):
     def _prefer(self) -> Any:
         return "threads"
 
+    def _takes_sparse(self) -> bool:
+        return bool(self._base()._takes_sparse())
+
     def _check_base(self) -> None:
         super()._check_base()
         if getattr(self.estimator_, "loss", None) == "quantile" and np.ndim(self.estimator_.alpha):
@@ -185,7 +190,9 @@ class _BaggedBoosting(Resampling):
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         # What no model could read is rejected in the words of the models.
-        if reset:
+        if reset and issparse(X):
+            learn_sparse(X, self.estimator_.categorical_features)
+        elif reset:
             Schema.learn_and_encode(X, self.estimator_.categorical_features, as_given=True)
         else:
             self.estimators_[0]._encode_rows(X)

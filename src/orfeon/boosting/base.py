@@ -42,6 +42,7 @@ from orfeon.forest.importance import impurity_importances
 from orfeon.members.adapter import unless_equal
 from orfeon.members.members import concatenate
 from orfeon.rules.rule import CombiningRule, rules_for
+from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
@@ -86,6 +87,8 @@ class BoostedEnsemble(Ensemble):
 
     _is_sequential: ClassVar[bool] = True
     _member_output: ClassVar[MemberOutput]
+    #: Whether members that are trees may be trained on sparse rows.
+    _reads_sparse: ClassVar[bool] = False
     #: Advice if members are too weak, or too strong.
     _stronger: ClassVar[str] = "such as a deeper tree"
     _weaker: ClassVar[str] = "such as a tree with max_depth"
@@ -116,6 +119,10 @@ class BoostedEnsemble(Ensemble):
     @abstractmethod
     def _scheme(self, samples: TrainingSet) -> Scheme:
         """The two formulas, with the weights of the first round."""
+
+    def _takes_sparse(self) -> bool:
+        base = self._base() if self._reads_sparse else None
+        return isinstance(base, BaseTree) and base._takes_sparse()
 
     def _take_from(self, scheme: Any, n_kept: int) -> None:
         """Take what else a scheme knows of the members kept."""

@@ -28,11 +28,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from orfeon.boosting.losses import LARGEST_STEP, Loss
 from orfeon.boosting.newton_leaves import newton_leaf_values
 from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
-from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
+from orfeon.data.training_set import TrainingSet, are_counts, hash_rows, same_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
@@ -57,7 +58,7 @@ _SEEDS_AT_ONCE = 64
 class Sample(NamedTuple):
     """Encoded rows, targets or class codes, weights, and the number of copies of each row."""
 
-    X: npt.NDArray[Any]  # numbers of any type and layout
+    X: Any  # numbers of any type and layout, or sparse rows
     y: npt.NDArray[Any]
     weights: Floats
     copies: Floats | None = None  # one each by default
@@ -75,10 +76,10 @@ class Sample(NamedTuple):
         offsets = None if self.offsets is None else self.offsets[:, mask]
         return Sample(self.X, self.y[mask], self.weights[mask], copies, rows, offsets)
 
-    def encoded(self) -> Floats:
-        """The rows of the samples as contiguous floats: a copy, unless they are all of X."""
+    def encoded(self) -> Any:
+        """The rows of the samples as trees take them: a copy, unless they are all of X."""
         X = self.X if self.rows is None else self.X[self.rows]
-        return np.ascontiguousarray(X, dtype=np.float64)
+        return X if issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 
     def scores_from(self, start: Floats) -> Floats:
         """Scores of shape (n_scores, n_samples) before the first round."""
@@ -112,17 +113,17 @@ class AdditiveModel:
             return self
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
-    def scores(self, X: Floats, offsets: Floats | None = None) -> Floats:
+    def scores(self, X: Any, offsets: Floats | None = None) -> Floats:
         """Scores of shape (n_rows, n_scores): the constant, then the offsets, then the trees."""
-        scores = np.tile(self.start, (len(X), 1))
+        scores = np.tile(self.start, (X.shape[0], 1))
         if offsets is not None:
             scores += offsets
         self.forest.add_predictions(X, _NO_WEIGHTS, scores)
         return scores
 
-    def staged(self, X: Floats, offsets: Floats | None = None) -> Iterator[Floats]:
+    def staged(self, X: Any, offsets: Floats | None = None) -> Iterator[Floats]:
         k, n_trees = self.n_scores, len(self.forest)
-        scores = np.repeat(self.start[:, None], len(X), axis=1)
+        scores = np.repeat(self.start[:, None], X.shape[0], axis=1)
         if offsets is not None:
             scores += offsets.T
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
@@ -133,7 +134,7 @@ class AdditiveModel:
                 yield scores.T.copy()
 
 
-def values_of(forest: Forest, X: Floats) -> Floats:
+def values_of(forest: Forest, X: Any) -> Floats:
     """Value that each tree of a regression forest predicts for each row."""
     at = forest.apply(X).T + forest.tree_start[:-1, None]
     return np.asarray(forest.value[at, 0])
@@ -152,7 +153,7 @@ class Stage(NamedTuple):
 class Followed(NamedTuple):
     """Encoded rows of a validation set, and their scores of shape (n_scores, n_rows)."""
 
-    rows: Floats
+    rows: Any
     scores: Floats
 
 
@@ -441,7 +442,7 @@ def gather_samples(
 
 
 def _first_copies(
-    X: npt.NDArray[Any],
+    X: Any,
     order: npt.NDArray[np.int64],
     y: npt.NDArray[Any],
     hashes: npt.NDArray[np.uint64],
@@ -449,9 +450,7 @@ def _first_copies(
 ) -> npt.NDArray[np.int64]:
     """Index of the first copy of each sample, among rows in the order of their hashes."""
     again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
-    one, other = X[order[again]], X[order[again - 1]]
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
-    equal = same.all(axis=1) & (y[again] == y[again - 1])
+    equal = same_rows(X[order[again]], X[order[again - 1]]) & (y[again] == y[again - 1])
     if offsets is not None:
         equal &= (offsets[:, order[again]] == offsets[:, order[again - 1]]).all(axis=0)
     again = again[equal]

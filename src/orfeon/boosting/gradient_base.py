@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +24,11 @@ from orfeon.boosting.gradient import AdditiveModel, Boosting, Sample, Stage, gat
 from orfeon.boosting.gradient_calibration import Units, check_calibrate
 from orfeon.boosting.gradient_parameters import OF_TREES, GradientParameters
 from orfeon.boosting.gradient_run import GradientRun
+from orfeon.boosting.gradient_sparse import (
+    check_routes_sparse,
+    check_trains_sparse,
+    sparse_obstacle,
+)
 from orfeon.boosting.gradient_stopping import (
     best_rounds_of,
     check_early_stopping,
@@ -56,6 +62,7 @@ from orfeon.boosting.target_statistics import (
     statistics_features,
 )
 from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
+from orfeon.data.sparse import learn_sparse
 from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.ensemble import Ensemble, warn_that_none_is_added
@@ -123,7 +130,16 @@ class GradientBoosting(GradientParameters, Ensemble):
 
     # -- fitting -------------------------------------------------------------------------------
 
-    def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
+    def _takes_sparse(self) -> bool:
+        return sparse_obstacle(self) is None
+
+    def _check_sparse(self) -> None:
+        check_routes_sparse(self.schema_)
+
+    def _learn_schema(self, X: Any) -> tuple[Schema, Any]:
+        if issparse(X):
+            check_trains_sparse(self)
+            return learn_sparse(X, self._categorical_features())
         # Bins read one feature after the other, so numbers of any type and layout will do.
         as_given = self.tree_method != "exact"
         most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
@@ -214,7 +230,7 @@ class GradientBoosting(GradientParameters, Ensemble):
             if held is not None:
                 offsets = self._offsets(loss, X_held, margin_held, held.rows, "base_margin_val")
                 validation = gather_samples(held, offsets)[0]
-            self.tree_method_ = tree_method_for(self, len(sample.y))
+            self.tree_method_ = tree_method_for(self, len(sample.y), is_sparse=issparse(sample.X))
             if self.tree_method_ == "exact":
                 sample = sample.with_encoded_rows()
             model = self._go_on_from(before, loss)
@@ -408,7 +424,7 @@ class GradientBoosting(GradientParameters, Ensemble):
             raise ValueError("X_val is given without y_val; pass both.")
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
         encoded = self._encode_rows(X, mark_unseen=self._with_statistics)
-        check_length(y, len(encoded))
+        check_length(y, encoded.shape[0])
         if is_classifier(self):
             y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
         return TrainingSet(encoded, y, weights, data.n_classes, data.class_factors, rows, n_given)

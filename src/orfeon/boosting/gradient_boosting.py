@@ -126,6 +126,7 @@ class GradientBoostingClassifier(
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = 0.6,
         max_features_per_tree: Any = None,
         tree_method: TreeMethod = "auto",
@@ -167,6 +168,7 @@ class GradientBoostingClassifier(
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.tree_method = tree_method
@@ -451,6 +453,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = 0.6,
         max_features_per_tree: Any = None,
         tree_method: TreeMethod = "auto",
@@ -492,6 +495,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.tree_method = tree_method

@@ -31,6 +31,7 @@ GRADIENT: dict[str, list[Any]] = {
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "tree_shape": [StrOptions({"auto", "free", "symmetric"})],
+    "ccp_alpha": LIMITS["ccp_alpha"],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -72,6 +73,7 @@ class GradientParameters:
     tree_method: TreeMethod
     tree_shape: TreeShape
     max_bins: int
+    ccp_alpha: float
     early_stopping: EarlyStopping
     n_folds: int
     categorical_encoding: CategoricalEncoding

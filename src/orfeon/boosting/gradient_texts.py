@@ -28,6 +28,10 @@ GRADIENT_TEXTS = {
     min_impurity_decrease : float, default=0.0
         Minimum weighted decrease of the residuals' variance by a split. With ``order=2``, minimum
         gain of a split, per unit of weight: twice the decrease of the penalised loss.
+    ccp_alpha : float, default=0.0
+        Each tree is pruned to the smallest subtree that minimises what it is fitted to plus this
+        for each leaf, both measured as in ``min_impurity_decrease``; with ``order=1``, as in
+        scikit-learn. 0 does not prune. Not for symmetric trees.
     max_features : int, float, "sqrt", "log2" or None, default=0.6
         Features drawn at each node, or each level of a symmetric tree, among those of the tree;
         None for all.
@@ -37,7 +41,7 @@ GRADIENT_TEXTS = {
         <log2>
     tree_method : {"exact", "histogram", "auto"}, default="auto"
         Whether trees consider every threshold, or only those between ``max_bins`` bins. With "auto"
-        they consider every threshold among up to 10,000 different samples.
+        they consider every threshold among up to 10,000 different samples, and bins if X is sparse.
     tree_shape : {"auto", "free", "symmetric"}, default="auto"
         Whether each node of a tree has a test of its own, or all nodes of a level share one, as in
         CatBoost; a node that must not be split by it skips the level. Symmetric trees need

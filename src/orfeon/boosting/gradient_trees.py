@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from orfeon.boosting.constraints import allowed_interactions
 from orfeon.boosting.gradient import Boosting, Sample
 from orfeon.boosting.gradient_parameters import GradientParameters
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.one_side_sampling import OneSide
+from orfeon.boosting.pruned_trees import PrunedTrees
 from orfeon.boosting.target_statistics import extended_origin, extended_schema
 from orfeon.data.monotone import monotone_signs
 from orfeon.data.presorted import Table
@@ -37,10 +39,10 @@ class Columns(NamedTuple):
     classes: npt.NDArray[Any]
 
 
-def tree_method_for(parameters: GradientParameters, n_rows: int) -> str:
+def tree_method_for(parameters: GradientParameters, n_rows: int, *, is_sparse: bool = False) -> str:
     """How trees are grown from this many different samples."""
     if parameters.tree_method == "auto":
-        return "exact" if n_rows <= MOST_EXACT else "histogram"
+        return "exact" if not is_sparse and n_rows <= MOST_EXACT else "histogram"
     return parameters.tree_method
 
 
@@ -52,13 +54,14 @@ def has_symmetric_trees(parameters: GradientParameters, tree_method: str) -> boo
         f"order={parameters.order}": parameters.order == 1,
         f"max_leaf_nodes={parameters.max_leaf_nodes}": parameters.max_leaf_nodes is not None,
         "max_depth=None": parameters.max_depth is None,
+        f"ccp_alpha={parameters.ccp_alpha}": parameters.ccp_alpha > 0,
         'tree_method="histogram", given or chosen for so many samples': tree_method != "exact",
     }
     found = [what for what, is_there in obstacles.items() if is_there]
     if found and parameters.tree_shape == "symmetric":
         raise ValueError(
             f'tree_shape="symmetric" does not go with {found[0]}; it needs order=2, max_depth, no '
-            'max_leaf_nodes and tree_method="exact".'
+            'max_leaf_nodes, ccp_alpha=0 and tree_method="exact".'
         )
     return not found
 
@@ -80,10 +83,13 @@ def boosting_for(
     newton = _newton(parameters, columns, is_symmetric=is_symmetric)
     growth, n_average = _growth(parameters, sample, n_drawn / n_samples, n_of_tree)
     of_trees = (extended_schema(*columns), sample, growth, newton, n_average, n_threads)
+    trees: ResidualTrees | NewtonTrees
     if tree_method == "histogram":
         trees = _histogram_trees(*of_trees, parameters.max_bins)
     else:
         trees = _exact_trees(*of_trees)
+    if parameters.ccp_alpha > 0:
+        trees = PrunedTrees(trees, float(parameters.ccp_alpha))
     return Boosting(
         loss,
         trees,
@@ -211,6 +217,11 @@ def _histogram_trees(
         "n_jobs": n_threads,
         "rows": sample.rows,
     }
+    if issparse(sample.X):
+        from orfeon.growth.sparse_newton import SparseNewtonTrees
+
+        assert newton is not None
+        return SparseNewtonTrees(sample.X, schema, growth, newton, **of_sample)
     if newton is not None:
         from orfeon.growth.histogram_newton import HistogramNewtonTrees
 

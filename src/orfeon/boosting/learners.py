@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -146,8 +147,10 @@ class TreeLearner:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether all features are ordered, and nothing is missing."""
-        return self.data.schema.all_ordered and not bool(np.isnan(self.data.X).any())
+        """Whether all features are ordered, and nothing is missing or sparse."""
+        if issparse(self.data.X) or not self.data.schema.all_ordered:
+            return False
+        return not bool(np.isnan(self.data.X).any())
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class Validation:
         self.scores = sample.scores_from(start)
 
     @cached_property
-    def _rows(self) -> Floats:
+    def _rows(self) -> Any:
         return self.sample.encoded()
 
     def update(self, stage: Stage) -> None:

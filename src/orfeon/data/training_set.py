@@ -255,6 +255,20 @@ def _hash_stored(X: Any, factors: Hashes) -> Hashes:
     return np.asarray(zero * factors.sum(dtype=np.uint64) + own)
 
 
+def same_rows(one: Any, other: Any) -> npt.NDArray[np.bool_]:
+    """Whether each row equals the row of another table in its place, missing values included."""
+    if not issparse(one):
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        return np.asarray(same.all(axis=1))
+    equal = np.diff(one.indptr) == np.diff(other.indptr)
+    one, other = one[equal], other[equal]
+    differs = (one.data != other.data) & ~(np.isnan(one.data) & np.isnan(other.data))
+    differs |= one.indices != other.indices
+    row = np.repeat(np.arange(one.shape[0]), np.diff(one.indptr))
+    equal[equal] = np.bincount(row, differs, one.shape[0]) == 0
+    return np.asarray(equal)
+
+
 def _mix(words: Hashes) -> Hashes:
     """Scramble the bits of some words (the finaliser of splitmix64)."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

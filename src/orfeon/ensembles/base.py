@@ -74,6 +74,8 @@ class IndependentEnsemble(Ensemble):
     #: Whether members see other weights and features alone, so that sparse rows and several outputs
     #: ask nothing of the method.
     _only_resamples: ClassVar[bool] = False
+    #: Whether sparse rows ask nothing of the method, though several outputs do.
+    _reads_sparse: ClassVar[bool] = False
     #: Maximum number of members trained by one call.
     _most_in_block: ClassVar[int] = MOST
     #: The parameters that determine what is drawn for a member.
@@ -93,17 +95,15 @@ class IndependentEnsemble(Ensemble):
         """Check the parameters against the samples before any member is trained."""
 
     def _takes_sparse(self) -> bool:
-        base = self._resampled_tree()
+        base = self._base_tree() if self._only_resamples or self._reads_sparse else None
         return base is not None and base._takes_sparse()
 
     def _takes_outputs(self) -> bool:
-        base = self._resampled_tree()
+        base = self._base_tree() if self._only_resamples else None
         return base is not None and base._takes_outputs()
 
-    def _resampled_tree(self) -> BaseTree | None:
-        """The base learner if it is a tree, and each member one of other weights or features."""
-        if not self._only_resamples:
-            return None
+    def _base_tree(self) -> BaseTree | None:
+        """The base learner if it is a tree."""
         given = getattr(self, "estimator", None)
         if given is not None and not isinstance(given, BaseTree):  # of any kind, or a mistake
             return None

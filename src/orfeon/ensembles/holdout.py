@@ -16,9 +16,6 @@ from orfeon.data.schema import Schema
 from orfeon.data.training_set import hash_rows
 from orfeon.utils.types import Integers
 
-#: Rows of a sparse matrix that are hashed at once.
-_ROWS = 1 << 10
-
 
 def set_aside(
     X: Any,
@@ -89,5 +86,7 @@ def hash_samples(X: Any, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     if not issparse(X):
         return hash_rows(Schema.learn_and_encode(X)[1], codes)
     rows = X.tocsr()
-    parts = [slice(a, a + _ROWS) for a in range(0, len(codes), _ROWS)]
-    return np.concatenate([hash_rows(rows[part].toarray(), codes[part]) for part in parts])
+    if not rows.has_canonical_format:  # values that are stored twice are added
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return hash_rows(rows, codes)

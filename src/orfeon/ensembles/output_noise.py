@@ -55,6 +55,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
     0.78
     """
 
+    _reads_sparse: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,

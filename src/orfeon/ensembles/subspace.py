@@ -46,6 +46,7 @@ def draw_features(n_features: int, n_drawn: int, rng: np.random.Generator) -> np
 class _RandomSubspace(IndependentEnsemble):
     """Random subspaces of any base learner."""
 
+    _reads_sparse: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 from orfeon.calibration.label_noise import least_eigenvalue, without_noise
 from orfeon.calibration.switched_votes import is_noise, mean_given_votes
@@ -14,6 +15,8 @@ from orfeon.utils.types import Floats
 
 class SwitchedLabels(VotingClassifierMixin, IndependentEnsemble):
     """Members that vote as the switched labels are; probabilities are those of the true ones."""
+
+    _reads_sparse: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -57,6 +57,7 @@ class _Wagging(DrawsByClass):
 
     _needs_weights: ClassVar[bool] = True
     _draws_by: ClassVar[tuple[str, ...]] = ("noise", "scale")
+    _reads_sparse: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **ESTIMATOR,

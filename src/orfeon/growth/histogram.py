@@ -80,23 +80,32 @@ class HistogramTrees:
             X = data
         self.X: npt.NDArray[Any] = X
         self.rows = rows  # of X; all by default
-        self.n_rows = len(X) if rows is None else len(rows)
+        self.n_rows = X.shape[0] if rows is None else len(rows)
         self.schema = Schema.ordered(X.shape[1]) if schema is None else schema
         self.growth = Growth(criterion="variance") if growth is None else growth
         _check_growth(self.growth)
         self.n_jobs = 1 if n_jobs is None or config.DISABLE_JIT else effective_n_jobs(n_jobs)
         self._n_threads = self.n_jobs if self.n_rows >= _WORTH_THREADS else 1
-        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies, rows)
+        self.bins, self._columns = self._bin(max_bins, copies)
         self.n_samples = None if n_samples is None else np.array([n_samples])
         self._n_categories = self.schema.n_categories
         self._all_features = np.arange(X.shape[1])[None]
-        self._columns = (
-            self.bins.codes.ravel(), self.bins.offset, self.bins.n_bins,
-            self.schema.is_categorical, self.bins.low, self.bins.high, self.n_rows,
-        )  # fmt: skip
         self._known: _Weighed | None = None
         self._scratch: list[_Scratch] = []
         self._executor: ThreadPoolExecutor | None = None
+
+    def _bin(self, max_bins: int, copies: Floats | None) -> tuple[Any, tuple[Any, ...]]:
+        """The binned table, and its arrays for the kernels."""
+        bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies, self.rows)
+        return bins, (
+            bins.codes.ravel(), bins.offset, bins.n_bins, self.schema.is_categorical, bins.low,
+            bins.high, self.n_rows,
+        )  # fmt: skip
+
+    def _rows_at(self, which: Integers) -> Any:
+        """Some rows as trees take them."""
+        X = self.X[which if self.rows is None else self.rows[which]]
+        return np.ascontiguousarray(X, dtype=np.float64)
 
     def grow(
         self,
@@ -205,8 +214,7 @@ class HistogramTrees:
         if weighed.n_present < len(targets):
             lost = np.flatnonzero(leaves < 0)
             if len(lost):
-                X = self.X[lost if self.rows is None else self.rows[lost]]
-                leaves[lost] = forest.apply(np.ascontiguousarray(X, dtype=np.float64))[:, 0]
+                leaves[lost] = forest.apply(self._rows_at(lost))[:, 0]
         return forest
 
     def _to_fixed_point(

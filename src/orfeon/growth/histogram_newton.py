@@ -59,6 +59,8 @@ _MOST_BITS = 400
 class HistogramNewtonTrees(HistogramTrees):
     """Newton trees whose thresholds are the borders of bins."""
 
+    _grow_tree = staticmethod(grow_tree)
+
     def __init__(
         self,
         data: Table | npt.NDArray[Any],
@@ -172,7 +174,7 @@ class HistogramNewtonTrees(HistogramTrees):
                 helpers.append(
                     self._threads().submit(_help, self._columns, its_search, *shared, board)
                 )
-            n = grow_tree(self._columns, limits, (*search, *scratch.by_bin), *shared, seed)
+            n = self._grow_tree(self._columns, limits, (*search, *scratch.by_bin), *shared, seed)
         finally:
             if n_helpers:  # also after an interrupt, or they would never end
                 board[CLOSED] = 1
@@ -245,8 +247,7 @@ class HistogramNewtonTrees(HistogramTrees):
         if weighed.has_absent:
             lost = np.flatnonzero(leaves < 0)
             if len(lost):
-                X = self.X[lost if self.rows is None else self.rows[lost]]
-                leaves[lost] = forest.apply(np.ascontiguousarray(X, dtype=np.float64))[:, 0]
+                leaves[lost] = forest.apply(self._rows_at(lost))[:, 0]
         own_bounds = bounds / units.value if self.newton.is_bounded else None
         return Grown(forest, leaves[None], gain / units.score, own_bounds)
 

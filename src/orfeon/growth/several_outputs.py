@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
+from orfeon.data.sparse import SparseTable
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import takes_long
 from orfeon.growth.engine import (
@@ -25,6 +26,7 @@ from orfeon.growth.engine import (
 )
 from orfeon.kernels.cart import criteria
 from orfeon.kernels.cart.several_outputs import grow_outputs
+from orfeon.kernels.cart.sparse_outputs import grow_sparse_outputs
 from orfeon.utils.interruption import stoppable
 from orfeon.utils.types import Floats, Integers
 
@@ -66,8 +68,10 @@ def grow_several_outputs(
         np.array([outputs.n_outputs, is_entropy, growth.splitter == "random"], dtype=np.float64),
     )  # fmt: skip
 
+    grow = grow_sparse_outputs if isinstance(table, SparseTable) else grow_outputs
+
     def work() -> Any:
-        return grow_outputs(*arguments)
+        return grow(*arguments)
 
     is_long = takes_long(table, slice(0, len(seeds)))
     starts, *grown = stoppable(work, settings) if is_long else work()
@@ -82,11 +86,6 @@ def _presorted(growth: Growth) -> Growth:
 
 
 def _check(table: Any, growth: Growth) -> None:
-    if not isinstance(table, Table):
-        raise ValueError(
-            "a sparse X and several outputs exclude each other: pass X.toarray(), or fit an "
-            "estimator for each output."
-        )
     if table.schema.n_categories.any():
         raise ValueError(
             "y has several outputs, and categories are split by their order in one output: encode "
@@ -135,8 +134,8 @@ class _Outputs:
 
 
 def _forest(
-    table: Table, outputs: _Outputs, whole: IntegerWeights, scale: float, starts: Integers,
-    grown: list[Any],
+    table: Table | SparseTable, outputs: _Outputs, whole: IntegerWeights, scale: float,
+    starts: Integers, grown: list[Any],
 ) -> Forest:  # fmt: skip
     threshold, feature, first_child, n_children, missing, _, stats, spread = grown[:8]
     n = int(starts[-1])

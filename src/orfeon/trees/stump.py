@@ -27,6 +27,9 @@ class _Stump(BaseTree):
         name: LIMITS[name] for name in ("categorical_features", "random_state")
     }
 
+    def _takes_sparse(self) -> bool:
+        return True
+
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth:
         return Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
 

@@ -18,7 +18,6 @@ PARAMETERS = {
     "RandomForestClassifier(features_per='tree') samples as well",
     "bootstrap_features": "RandomSubspaceClassifier draws features, without replacement",
     "learning_rate": "GradientBoostingRegressor has a learning rate",
-    "ccp_alpha": "limit trees by min_impurity_decrease, max_depth or max_leaf_nodes",
     "l2_regularization": "use l2",
     "max_iter": "use n_estimators",
     "scoring": "early stopping measures the loss",

@@ -21,7 +21,7 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CalibratedEnsemble", "CascadeClassifier", "CascadeRegressor",
+    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
     "ConformalClassifier", "ConformalRegressor", "CostCascadeClassifier",
     "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
@@ -34,8 +34,9 @@ PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
 #: Probabilities that are made of sums by the logistic function, the softmax or the tangent, or by
 #: the inverse of a matrix.
 BY_FUNCTIONS = {
-    "AdaBoostPairwiseClassifier", "ClassSwitchingClassifier", "EnsembleSelectionClassifier",
-    "FlippingClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
+    "AdaBoostPairwiseClassifier", "CalibratedEnsemble", "ClassSwitchingClassifier",
+    "EnsembleSelectionClassifier", "FlippingClassifier", "GradientBoostingClassifier",
+    "RealAdaBoostClassifier",
 }  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}

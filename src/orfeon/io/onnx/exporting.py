@@ -46,8 +46,8 @@ def to_onnx(
     ----------
     model : estimator or Forest
         A tree of orfeon; an ensemble or a booster of such trees; a tree, a forest, a bag of trees
-        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`;
-        ensemble selection among models of orfeon.
+        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune` or in a
+        :class:`orfeon.CalibratedEnsemble`; ensemble selection among models of orfeon.
     path : path-like, optional
         The file to write.
     outputs : sequence of str, optional
@@ -167,11 +167,15 @@ def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
 
 def unwrapped(model: Any) -> Any:
     """The estimator that encodes the rows, without wrappers."""
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
 
     if isinstance(model, PrunedEnsemble):
+        check_is_fitted(model, "ensemble_")
+        return unwrapped(model.ensemble_)
+    if isinstance(model, CalibratedEnsemble):
         check_is_fitted(model, "ensemble_")
         return unwrapped(model.ensemble_)
     if isinstance(model, CostClassifier | CombinedMultipleModels):
@@ -243,6 +247,7 @@ def _check_one_output(forest: Forest) -> None:
 
 def decide(prediction: PredictionGraph, model: Any) -> Decision:
     """Add the decision of a model to a graph."""
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.combining.ensemble_selection import EnsembleSelection
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
@@ -261,6 +266,8 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
         return decide_by_costs(prediction, model, decide(prediction, model.estimator_))
     if isinstance(model, CostSensitiveClassifier | CombinedMultipleModels):
         return decide(prediction, model.estimator_)
+    if isinstance(model, CalibratedEnsemble):
+        return _decide_calibrated(prediction, model, model.ensemble_)
     if isinstance(model, EnsembleSelection):
         return decide_selection(prediction, model, decide)
     if isinstance(model, Forest):
@@ -269,6 +276,18 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
             decide_count(prediction, model, codes) if len(codes) else decide_mean(prediction, model)
         )
     return _decide_own(prediction, model)
+
+
+def _decide_calibrated(prediction: PredictionGraph, model: Any, ensemble: Any) -> Decision:
+    """The decision of an ensemble that was calibrated after it was trained."""
+    from orfeon.io.onnx.probabilities import calibrate_from_outside
+
+    if isinstance(ensemble, FrozenEstimator):
+        return _decide_calibrated(prediction, model, ensemble.estimator)
+    if isinstance(ensemble, Pipeline):
+        return _decide_calibrated(prediction, model, _only_step(ensemble))
+    raw = _decide_raw if hasattr(ensemble, "_raw_shares") else decide
+    return calibrate_from_outside(prediction.graph, raw(prediction, ensemble), model, ensemble)
 
 
 def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
@@ -286,13 +305,19 @@ def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
+    from orfeon.io.onnx.probabilities import with_probabilities
+
+    return with_probabilities(prediction.graph, _decide_raw(prediction, model), model)
+
+
+def _decide_raw(prediction: PredictionGraph, model: Any) -> Decision:
+    """The decision with the model's shares as they are, neither smoothed nor calibrated."""
     from orfeon.boosting.bagged import BaggedBoostingClassifier, BaggedBoostingRegressor
     from orfeon.boosting.filtering import FilterBoostClassifier
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.io.onnx import boosting, ensembles
-    from orfeon.io.onnx.probabilities import with_probabilities
     from orfeon.trees.base import BaseTree
 
     if type(model).__module__.startswith("orfeon.perceptrons"):
@@ -321,7 +346,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     ]
     for kind, how in kinds:
         if isinstance(model, kind):
-            return with_probabilities(prediction.graph, how(prediction, model), model)
+            return how(prediction, model)
     return _decide_scikit_learn(prediction, model)
 
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
 from orfeon.calibration.label_noise import inverse_of, least_eigenvalue
-from orfeon.calibration.smoothing import LIFT
+from orfeon.calibration.smoothing import LIFT, SMOOTHING
 from orfeon.calibration.switched_votes import is_noise, mean_shares
 from orfeon.ensembles.decision import COUNTS
 from orfeon.ensembles.switched_labels import SwitchedLabels
 from orfeon.io.onnx.calibrators import calibrated, column, interpolated, product
 from orfeon.io.onnx.decision import Decision, column_sums, first_of_greatest
 from orfeon.io.onnx.graph import DOUBLE, INT64, Graph
+from orfeon.members import adapt
 from orfeon.utils.types import Floats
 
 
@@ -24,7 +25,7 @@ def with_probabilities(graph: Graph, decision: Decision, model: Any) -> Decision
     calibrator, shares = getattr(model, "calibrator_", None), decision.shares
     if shares is None or getattr(model, "n_classes_", 0) < 2:
         return decision
-    smoothed = _smoothed_shares(graph, shares, model)
+    smoothed = _smoothed_shares(graph, shares, model, is_calibrated=calibrator is not None)
     if calibrator is not None:
         probabilities = calibrated(graph, calibrator, smoothed)
         decided = first_of_greatest(graph, probabilities)
@@ -34,7 +35,22 @@ def with_probabilities(graph: Graph, decision: Decision, model: Any) -> Decision
     return replace(decision, shares=_keeping(graph, smoothed, shares, model.n_classes_))
 
 
-def _smoothed_shares(graph: Graph, shares: str, model: Any) -> str:
+def calibrate_from_outside(graph: Graph, decision: Decision, model: Any, ensemble: Any) -> Decision:
+    """The decision by the calibrated shares of an ensemble, which are not smoothed yet."""
+    if model.calibrator_ is None:
+        return decision
+    shares, n_members = decision.shares, float(adapt(ensemble).n_members)
+    assert shares is not None
+    if getattr(ensemble, "_smoothing", None) is not None:
+        smoothed = _smoothed_shares(graph, shares, ensemble, is_calibrated=True)
+    else:
+        smoothed = _smoothed(graph, shares, n_members, SMOOTHING, model.n_classes_)
+    probabilities = calibrated(graph, model.calibrator_, smoothed)
+    decided = first_of_greatest(graph, probabilities)
+    return replace(decision, decided=decided, shares=probabilities)
+
+
+def _smoothed_shares(graph: Graph, shares: str, model: Any, *, is_calibrated: bool) -> str:
     """Shares of the votes that are neither 0 nor 1; the same name if they are not smoothed."""
     strength = getattr(model, "_smoothing", None)
     is_softmax = isinstance(model, RealAdaBoostClassifier) and model._has_softmax
@@ -42,7 +58,7 @@ def _smoothed_shares(graph: Graph, shares: str, model: Any) -> str:
         return shares
     n_members = float(len(model.members_))
     if isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft"):
-        if model.calibrator_ is None and not is_noise(model._switching):
+        if not is_calibrated and not is_noise(model._switching):
             return _mean_given_votes(graph, shares, model._switching, n_members)
         inverse = inverse_of(model._switching)
         n_members = n_members * least_eigenvalue(model._switching) ** 2

@@ -19,7 +19,12 @@ from orfeon.kernels.cart.criteria import VARIANCE, is_better, split_score
 from orfeon.kernels.cart.grow import grow_open, load_rows, open_root, search_node, split_node
 from orfeon.kernels.cart.grow_batch import _grow_block
 from orfeon.kernels.cart.partition import partition_node
-from orfeon.kernels.cart.plain_search import cut_ordered, search_ordered, visit_candidates
+from orfeon.kernels.cart.plain_search import (
+    cut_ordered,
+    search_ordered,
+    search_sorted,
+    visit_candidates,
+)
 from orfeon.kernels.cart.search import (
     LATER,
     add_row,
@@ -138,8 +143,11 @@ def cut_categories(columns, sample, options, work, f, begin, end, best, threshol
     return True, best, threshold
 
 
+_search_sorted = array_step(
+    with_step(search_sorted, "search_sorted_bounded", scan_side=scan_bounded)
+)
 _search_ordered = array_step(
-    with_step(search_ordered, "search_ordered_bounded", scan_side=scan_bounded)
+    with_step(search_ordered, "search_ordered_bounded", search_sorted=_search_sorted)
 )
 _cut_ordered = array_step(with_step(cut_ordered, "cut_ordered_bounded", judge_cut=judge_bounded))
 

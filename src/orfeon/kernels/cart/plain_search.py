@@ -1,7 +1,8 @@
 """A plain search of splits, for trees that score or judge cuts in a way of their own.
 
 Every candidate is sorted and scanned, or cut at random. A use replaces the steps that know its
-statistics: ``search_feature``, ``scan_side``, ``judge_cut`` and ``add_row``.
+statistics: ``search_feature``, ``scan_side``, ``judge_cut`` and ``add_row``. Sparse columns also
+replace ``begin_node``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ from orfeon.kernels.cart.search import (
 )
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined
+
+
+@array_step
+def begin_node(columns, work, begin, end, n_candidates):
+    """What is done once for a node: nothing, where features are presorted."""
 
 
 @array_step
@@ -54,6 +60,7 @@ def visit_candidates(columns, sample, options, work, begin, end, n_candidates):
     best = -np.inf
     threshold = LATER
     seen = 0
+    begin_node(columns, work, begin, end, n_candidates)
     for j in range(n_candidates):
         if options.in_order:
             f = work.candidates[j]
@@ -74,13 +81,11 @@ def visit_candidates(columns, sample, options, work, begin, end, n_candidates):
 
 
 @array_step
-def search_ordered(columns, sample, options, work, f, begin, end, small, best):
-    """Best cut of an ordered feature: (varies, score), with missing values on either side."""
+def search_sorted(columns, sample, options, work, f, begin, first, last, best):
+    """Best cut of sorted records: (varies, score), with missing values on either side."""
     segments = work.segments
     shift = columns.shift
     missing_rank = columns.n_values[f]
-    first = first_record(columns, work, f, begin, end, small)
-    last = first + end - begin
     if (segments[first] >> shift) == (segments[last - 1] >> shift):
         return False, best
     left = work.left
@@ -109,6 +114,13 @@ def search_ordered(columns, sample, options, work, f, begin, end, small, best):
                 np.int64(segments[position + 1] >> shift), goes,
             )  # fmt: skip
     return True, best
+
+
+@array_step
+def search_ordered(columns, sample, options, work, f, begin, end, small, best):
+    """Best cut of an ordered feature: (varies, score)."""
+    first = first_record(columns, work, f, begin, end, small)
+    return search_sorted(columns, sample, options, work, f, begin, first, first + end - begin, best)
 
 
 @array_step

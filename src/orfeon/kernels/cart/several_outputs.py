@@ -14,7 +14,12 @@ from orfeon.kernels.cart.criteria import n_log_n
 from orfeon.kernels.cart.grow import grow_open, open_root, search_node, split_node
 from orfeon.kernels.cart.grow_batch import _grow_block, no_larger, no_marks, no_table
 from orfeon.kernels.cart.partition import partition_node
-from orfeon.kernels.cart.plain_search import cut_ordered, search_ordered, visit_candidates
+from orfeon.kernels.cart.plain_search import (
+    cut_ordered,
+    search_ordered,
+    search_sorted,
+    visit_candidates,
+)
 from orfeon.utils.jit import array_step, inlined, kernel, with_step
 
 #: Scores by running sums are better by more than this.
@@ -140,8 +145,11 @@ def judge_outputs(columns, options, work, f, begin, bar):
     return bar, False
 
 
+search_sorted_outputs = array_step(
+    with_step(search_sorted, "search_sorted_outputs", scan_side=scan_outputs, add_row=add_outputs)
+)
 _search_ordered = array_step(
-    with_step(search_ordered, "search_ordered_outputs", scan_side=scan_outputs, add_row=add_outputs)
+    with_step(search_ordered, "search_ordered_outputs", search_sorted=search_sorted_outputs)
 )
 _cut_ordered = array_step(
     with_step(cut_ordered, "cut_ordered_outputs", judge_cut=judge_outputs, add_row=add_outputs)
@@ -157,7 +165,7 @@ def search_one(columns, sample, options, work, f, begin, end, small, bar, thresh
     return varies, bar, threshold
 
 
-_visiting = inlined(
+visiting = inlined(
     with_step(visit_candidates, "visit_candidates_outputs", search_feature=search_one)
 )
 
@@ -165,7 +173,7 @@ _visiting = inlined(
 @inlined
 def find_outputs(columns, sample, options, work, begin, end, n_candidates):
     """Replaces ``find_best``: (decrease of the impurity, threshold or ``LATER``)."""
-    bar, threshold = _visiting(columns, sample, options, work, begin, end, n_candidates)
+    bar, threshold = visiting(columns, sample, options, work, begin, end, n_candidates)
     return bar - purity(work.table, work.total), threshold
 
 

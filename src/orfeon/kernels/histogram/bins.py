@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.utils.jit import kernel
+from orfeon.utils.jit import array_step, kernel
 
 #: Features whose codes share a word, so that one load finds a row's bins of all of them.
 PER_WORD = 8
 _SIDE_BY_SIDE = 64
 
 
-@kernel
-def cut_into_bins(column, max_bins, low, high, counts):
-    """Cut a sorted column of known values into bins with about equally many rows."""
+@array_step
+def cut_counts(counts, n_values, n_rows, max_bins, first, last):
+    """Cut values of which so many rows have each into bins with about equally many rows."""
     # A value frequent enough to fill a bin gets its own; the others share the remaining rows
-    # evenly. Writes the lowest and highest value of each bin; returns the number of bins.
-    # ``counts`` is scratch.
-    n_rows = column.shape[0]
-    n_values = 0
-    begin = 0
-    for i in range(1, n_rows + 1):
-        if i == n_rows or column[i] != column[begin]:
-            counts[n_values] = i - begin
-            n_values += 1
-            begin = i
+    # evenly. Writes the first and the last value of each bin; returns the number of bins.
     rows_left = n_rows
     bins_left = max_bins
     if n_values > max_bins:
@@ -35,21 +26,18 @@ def cut_into_bins(column, max_bins, low, high, counts):
     b = 0
     held = 0
     light = 0
-    at = 0
     for v in range(n_values):
         if held == 0:
-            low[b] = column[at]
+            first[b] = v
         held += counts[v]
-        at += counts[v]
         heavy = counts[v] * max_bins >= n_rows
         if not heavy:
             light += counts[v]
         before_heavy = v + 1 < n_values and counts[v + 1] * max_bins >= n_rows
         full = heavy or held * bins_left >= rows_left
         full = full or (before_heavy and 2 * held * bins_left >= rows_left)
-        last = v + 1 == n_values
-        if last or n_values <= max_bins or (full and b + 1 < max_bins):
-            high[b] = column[at - 1]
+        if v + 1 == n_values or n_values <= max_bins or (full and b + 1 < max_bins):
+            last[b] = v
             b += 1
             rows_left -= light
             if not heavy and bins_left > 1:
@@ -57,6 +45,34 @@ def cut_into_bins(column, max_bins, low, high, counts):
             held = 0
             light = 0
     return b
+
+
+@kernel
+def cut_into_bins(column, max_bins, low, high, counts):
+    """Cut a sorted column of known values into bins with about equally many rows."""
+    # Writes the lowest and highest value of each bin; returns the number of bins. ``counts`` is
+    # scratch.
+    n_rows = column.shape[0]
+    n_values = 0
+    begin = 0
+    for i in range(1, n_rows + 1):
+        if i == n_rows or column[i] != column[begin]:
+            counts[n_values] = i - begin
+            n_values += 1
+            begin = i
+    first = np.empty(max_bins, np.int64)
+    last = np.empty(max_bins, np.int64)
+    n_bins = cut_counts(counts, n_values, n_rows, max_bins, first, last)
+    b = 0
+    at = 0
+    for v in range(n_values):
+        if v == first[b]:
+            low[b] = column[at]
+        at += counts[v]
+        if v == last[b]:
+            high[b] = column[at - 1]
+            b += 1
+    return n_bins
 
 
 @kernel

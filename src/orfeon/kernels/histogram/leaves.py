@@ -8,7 +8,7 @@ import numpy as np
 
 from orfeon.kernels.histogram.bins import PER_WORD
 from orfeon.kernels.histogram.nodes import moment_of, weight_of
-from orfeon.utils.jit import array_step, kernel
+from orfeon.utils.jit import array_step, inlined, kernel
 
 
 @kernel
@@ -36,14 +36,20 @@ def to_fixed_point(targets, weights, low, scale, shift, is_wide, begin, end, val
     return total, second
 
 
+@inlined
+def bin_of(bins, f, row):
+    """Bin of a row in a feature."""
+    word = bins.codes[f // PER_WORD * bins.n_rows + row]
+    return np.int64((word >> np.uint64(8 * (f % PER_WORD))) & np.uint64(255))
+
+
 @array_step
 def route_row(bins, tree, row):
     """The leaf of a row that the tree was not grown from, or -1 if its bin does not tell."""
     node = np.int64(0)
     while tree.n_children[node]:
         f = np.int64(tree.feature[node])
-        word = bins.codes[f // PER_WORD * bins.n_rows + row]
-        b = np.int64((word >> np.uint64(8 * (f % PER_WORD))) & np.uint64(255))
+        b = bin_of(bins, f, row)
         if bins.is_categorical[f]:
             branch = 1 - np.int64(tree.sides[node, b])
         elif b == bins.n_bins[f]:

@@ -110,10 +110,16 @@ def make_leaf(tree, node, begin, end):
     tree.gain[node] = 0.0
 
 
+@inlined
+def scores_on_demand(limits, n):
+    """Whether features are scored when they are drawn, and not before."""
+    return limits.max_features < n
+
+
 @array_step
 def choose_feature(bins, limits, search, work, side, least):
     n = work.candidates.shape[0]
-    is_lazy = limits.max_features < n
+    is_lazy = scores_on_demand(limits, n)
     start = work.job[side, 4] * search.length * (1 + search.is_wide)
     best = least
     chosen = np.int64(NO_SPLIT)
