@@ -131,7 +131,9 @@ class BiasVariance:
         )
 
 
-def parts_of_votes(definition: str, parts: Parts, votes: Votes) -> tuple[Any, ...]:
+def parts_of_votes(
+    definition: str, parts: Parts, votes: Votes
+) -> tuple[str, Floats, Floats, Floats, Floats, npt.NDArray[Any], Floats, int]:
     """The fields of :class:`BiasVariance`, in their order."""
     return definition, *parts, votes.central, votes.weights, votes.n_trainings
 

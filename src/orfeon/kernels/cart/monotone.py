@@ -153,7 +153,7 @@ _cut_ordered = array_step(with_step(cut_ordered, "cut_ordered_bounded", judge_cu
 
 
 @array_step
-def search_bounded(columns, sample, options, work, f, begin, end, small, best, threshold):
+def search_constrained(columns, sample, options, work, f, begin, end, small, best, threshold):
     """Replaces ``search_feature``."""
     is_random = work.table[0] > 0.0
     if columns.kind[f] == CATEGORICAL:
@@ -214,7 +214,7 @@ def load_unbounded(columns, sample, options, work, n_candidates):
 
 
 _visiting = inlined(
-    with_step(visit_candidates, "visit_candidates_bounded", search_feature=search_bounded)
+    with_step(visit_candidates, "visit_candidates_bounded", search_feature=search_constrained)
 )
 _searching = inlined(with_step(search_node, "search_node_bounded", find_split=_visiting))
 _splitting = inlined(with_step(split_node, "split_node_bounded", partition_node=partition_bounded))

@@ -157,7 +157,7 @@ _cut_ordered = array_step(
 
 
 @array_step
-def search_one(columns, sample, options, work, f, begin, end, small, bar, threshold):
+def search_outputs(columns, sample, options, work, f, begin, end, small, bar, threshold):
     """Replaces ``search_feature``."""
     if work.table[2] > 0:
         return _cut_ordered(columns, sample, options, work, f, begin, end, bar, threshold)
@@ -166,7 +166,7 @@ def search_one(columns, sample, options, work, f, begin, end, small, bar, thresh
 
 
 visiting = inlined(
-    with_step(visit_candidates, "visit_candidates_outputs", search_feature=search_one)
+    with_step(visit_candidates, "visit_candidates_outputs", search_feature=search_outputs)
 )
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.kernels.bits import count_ones
-from orfeon.kernels.shapley.paths import Trees, branches_of
+from orfeon.kernels.shapley.paths import Nodes, branches_of
 from orfeon.utils.jit import array_step, kernel, step
 
 #: More features on a path have no bits.
@@ -208,7 +208,7 @@ def add_background_values(tree_start, feature, player, threshold, first_child, n
                           is_categorical, branches, values, column, sizes, plus, minus, background,
                           X, first, last, block, n_players, out):  # fmt: skip
     """Add the Shapley values of rows, summed over background rows, to ``out``."""
-    trees = Trees(
+    trees = Nodes(
         tree_start, feature, player, threshold, first_child, n_children, missing, is_categorical,
         branches,
     )  # fmt: skip

@@ -32,7 +32,7 @@ import numpy as np
 from orfeon.utils.jit import array_step, kernel, step, with_step
 
 
-class Trees(NamedTuple):
+class Nodes(NamedTuple):
     """The tests of all nodes; players are features, or groups of them."""
 
     start: Any
@@ -257,7 +257,7 @@ def path_sizes(tree_start, player, first_child, n_children, n_players, sizes):
         sizes[t, 1] = depth
 
 
-class Walk(NamedTuple):
+class Descent(NamedTuple):
     """A block of rows, and what is known of them at each level of the path."""
 
     x: Any
@@ -276,13 +276,13 @@ class Walk(NamedTuple):
 
 
 @step
-def new_walk(sizes, n_features, n_players, n_columns, block):
+def new_descent(sizes, n_features, n_players, n_columns, block):
     levels = 1
     most = 1
     for t in range(sizes.shape[0]):
         levels = max(levels, sizes[t, 1] + 1)
         most = max(most, (sizes[t, 0] + 1) // 2)
-    return Walk(
+    return Descent(
         np.empty((n_features, block)), np.empty((levels, block), np.int32),
         np.empty((levels, block)), np.empty(levels), np.empty((levels, most, block)),
         np.empty((levels, most, block)), np.empty((levels, most, block)),
@@ -298,68 +298,68 @@ give_step = give_feature
 
 
 @array_step
-def go_down(base, level, trees, part, share, values, n_points, points, weights, walk, n_rows):
+def go_down(base, level, trees, part, share, values, n_points, points, weights, down, n_rows):
     """Enter the next child of the node above a level."""
     # ``part`` holds the part of a row that takes all branches of a node, ``share`` that of an
     # unknown row.
-    follows, reach = walk.follows, walk.reach
-    at = walk.node_at[level - 1]
-    place = walk.child_at[level - 1]
+    follows, reach = down.follows, down.reach
+    at = down.node_at[level - 1]
+    place = down.child_at[level - 1]
     j = trees.player[at]
     child = base + trees.first_child[at] + place
-    p = walk.latest[j]
-    walk.child_at[level - 1] += 1
-    walk.node_at[level] = child
-    walk.child_at[level] = 0
-    walk.tested[level] = j
-    walk.before[level] = p
-    walk.latest[j] = level
-    followed(walk.taken[level - 1], place, part[child], n_rows, follows[level])
-    walk.z[level] = share[child]
+    p = down.latest[j]
+    down.child_at[level - 1] += 1
+    down.node_at[level] = child
+    down.child_at[level] = 0
+    down.tested[level] = j
+    down.before[level] = p
+    down.latest[j] = level
+    followed(down.taken[level - 1], place, part[child], n_rows, follows[level])
+    down.z[level] = share[child]
     if p < 0:
         first_step(
-            follows[level], walk.z[level], points[n_points], n_points, reach[level - 1],
-            reach[level], walk.odds[level], walk.delta[level], n_rows,
+            follows[level], down.z[level], points[n_points], n_points, reach[level - 1],
+            reach[level], down.odds[level], down.delta[level], n_rows,
         )  # fmt: skip
     else:
-        walk.z[level] *= walk.z[p]
+        down.z[level] *= down.z[p]
         multiplied(follows[level], follows[p], n_rows)
         again_step(
-            follows[level], walk.z[level], follows[p], walk.z[p], walk.odds[p], points[n_points],
-            n_points, reach[level - 1], reach[level], walk.odds[level], walk.delta[level], n_rows,
+            follows[level], down.z[level], follows[p], down.z[p], down.odds[p], points[n_points],
+            n_points, reach[level - 1], reach[level], down.odds[level], down.delta[level], n_rows,
         )  # fmt: skip
     if trees.n_children[child] == 0:
         at_leaf(
             values, child, values.shape[1], weights[n_points], n_points, reach[level],
-            walk.below[level], n_rows,
+            down.below[level], n_rows,
         )  # fmt: skip
     else:
         branches_of(
-            child, walk.x, trees.feature, trees.threshold, trees.missing, trees.is_categorical,
-            trees.branches, n_rows, walk.taken[level],
+            child, down.x, trees.feature, trees.threshold, trees.missing, trees.is_categorical,
+            trees.branches, n_rows, down.taken[level],
         )  # fmt: skip
 
 
 @array_step
-def go_up(level, n_columns, first_column, n_points, walk, phi, n_rows):
+def go_up(level, n_columns, first_column, n_points, down, phi, n_rows):
     """Give the feature above a node its share, and add the node to its parent."""
-    below = walk.below
-    j = walk.tested[level]
+    below = down.below
+    j = down.tested[level]
     give_step(
-        j, level, below, walk.odds, walk.delta, walk.latest, walk.tested, walk.latest.shape[0],
+        j, level, below, down.odds, down.delta, down.latest, down.tested, down.latest.shape[0],
         n_columns, first_column, n_points, phi, n_rows,
     )  # fmt: skip
     sum_below(
-        below[level], n_columns, n_points, below[level - 1], walk.child_at[level - 1] == 1, n_rows
+        below[level], n_columns, n_points, below[level - 1], down.child_at[level - 1] == 1, n_rows
     )
-    walk.latest[j] = walk.before[level]
+    down.latest[j] = down.before[level]
 
 
 def _add_path_values(tree_start, feature, player, threshold, first_child, n_children, missing,
                      is_categorical, branches, part, share, values, column, sizes, points, weights,
                      X, first, last, block, n_players, out):  # fmt: skip
     """Add the Shapley values of rows to ``out`` (rows, players or their pairs, outputs)."""
-    trees = Trees(
+    trees = Nodes(
         tree_start, feature, player, threshold, first_child, n_children, missing, is_categorical,
         branches,
     )  # fmt: skip
@@ -367,13 +367,13 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
     n_cells = out.shape[1]
     n_outputs = out.shape[2]
     n_features = X.shape[1]
-    walk = new_walk(sizes, n_features, n_players, n_columns, block)
+    down = new_descent(sizes, n_features, n_players, n_columns, block)
     phi = np.empty((n_cells, n_outputs, block))
     for begin in range(first, last, block):
         n_rows = min(block, last - begin)
         for j in range(n_features):
             for r in range(n_rows):
-                walk.x[j, r] = X[begin + r, j]
+                down.x[j, r] = X[begin + r, j]
         phi[:] = 0.0
         for t in range(tree_start.shape[0] - 1):
             base = tree_start[t]
@@ -381,23 +381,23 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                 continue
             n_points = (sizes[t, 0] + 1) // 2
             level = 0
-            walk.node_at[0] = base
-            walk.child_at[0] = 0
-            walk.reach[0] = 1.0
+            down.node_at[0] = base
+            down.child_at[0] = 0
+            down.reach[0] = 1.0
             branches_of(
-                base, walk.x, feature, threshold, missing, is_categorical, branches, n_rows,
-                walk.taken[0],
+                base, down.x, feature, threshold, missing, is_categorical, branches, n_rows,
+                down.taken[0],
             )  # fmt: skip
             while level >= 0:
-                if walk.child_at[level] < n_children[walk.node_at[level]]:
+                if down.child_at[level] < n_children[down.node_at[level]]:
                     level += 1
                     go_down(
-                        base, level, trees, part, share, values, n_points, points, weights, walk,
+                        base, level, trees, part, share, values, n_points, points, weights, down,
                         n_rows,
                     )  # fmt: skip
                     continue
                 if level > 0:
-                    go_up(level, n_columns, column[t], n_points, walk, phi, n_rows)
+                    go_up(level, n_columns, column[t], n_points, down, phi, n_rows)
                 level -= 1
         for r in range(n_rows):
             for cell in range(n_cells):

@@ -56,7 +56,7 @@ _NEARLY_ALL = 0.6
 _POWER = 1.15
 
 
-def conclude(
+def conclude_study(
     bench: Bench,
     n_units: int,
     n_rows: int,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.workbench.experiment.bench import Bench, Budget, Extent
-from orfeon.workbench.experiment.conclusion import conclude
+from orfeon.workbench.experiment.conclusion import conclude_study
 from orfeon.workbench.experiment.costs import GivenCosts
 from orfeon.workbench.experiment.grids import grid_methods
 from orfeon.workbench.experiment.methods import Deployable
@@ -190,7 +190,7 @@ def run_study(
             bench.screen(small, screening, extent, started)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
-        return conclude(
+        return conclude_study(
             bench, n_units, n_rows, extent.budget, started,
             name=name, command=command, notes=tuple(notes), tested=tested,
         )  # fmt: skip
