@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -375,7 +376,7 @@ def _block_kernel(name, find, compiled=array_step, **steps):
     return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing, **steps))
 
 
-_SUBTREES = {
+_SUBTREES: dict[str, Callable[..., Any]] = {
     "enter_subtree": enter_subtree, "columns_of": columns_of, "sample_of_rows": sample_of_rows
 }  # fmt: skip
 _grow_best = array_step(with_step(grow_open, "grow_open_best", **_SUBTREES))

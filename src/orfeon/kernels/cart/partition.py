@@ -118,27 +118,13 @@ def partition_by_rank(ranks, base, stride, cut, beyond, rows, spare, begin, end)
 def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
     for c in range(stats.shape[0]):
         stats[c] = 0
-    if criterion != VARIANCE and stats.shape[0] != 2:
-        for i in range(begin, end):
-            row = rows[np.uint64(i)]
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        if criterion == VARIANCE:
+            stats[0] += weights[row]
+            stats[1] += moments[row]
+        else:
             stats[np.uint64(labels[row])] += weights[row]
-        return
-    # Two sums stay in registers; in memory every addition would wait for the one before.
-    first = np.int64(0)
-    second = np.int64(0)
-    if criterion == VARIANCE:
-        for i in range(begin, end):
-            row = rows[np.uint64(i)]
-            first += weights[row]
-            second += moments[row]
-    else:
-        for i in range(begin, end):
-            row = rows[np.uint64(i)]
-            first += weights[row]
-            second += weights[row] * np.int64(labels[row])
-        first -= second
-    stats[0] = first
-    stats[1] = second
 
 
 @inlined

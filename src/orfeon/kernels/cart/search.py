@@ -49,7 +49,7 @@ from orfeon.utils.jit import array_step, inlined, with_step
 #: In place of a threshold: it is looked up when the tree is finished.
 LATER = np.nan
 #: Nodes of more rows are searched by counting ranks, not by sorting them.
-LARGE = 256
+LARGE = 1024
 #: The same for features of fewer values than the node has rows.
 MEDIUM = 128
 #: A node has few of the rows if it has less than one in so many.
