@@ -50,6 +50,8 @@ _NO_WEIGHTS = np.zeros(0)
 _STAGED_AT_ONCE = 32
 #: Copies are drawn from a list if they are at most so many times as many as the samples.
 MOST_LISTED = 8
+#: Minimum number of scores for which threads share what takes a nanosecond each.
+_WORTH_PARTS = 1 << 18
 #: Rounds whose seeds are drawn at a time.
 _SEEDS_AT_ONCE = 64
 
@@ -248,6 +250,7 @@ class Boosting:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
         self._add(forest, leaves, values, scores)
+        del residuals, leaves  # their memory is used again for the loss
         return Stage(forest, means, self._loss(scores))
 
     def _newton_round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
@@ -266,6 +269,7 @@ class Boosting:
             bounds, len(forest.nodes),
         )  # fmt: skip
         self._add(forest, leaves, values, scores)
+        del gradients, hessians, leaves  # their memory is used again for the loss
         return Stage(forest, None, self._loss(scores), gains)
 
     def _add(
@@ -274,10 +278,11 @@ class Boosting:
         """Write the values of the leaves, and add them to the scores of their rows."""
         values *= self.learning_rate
         forest.value[:, 0] = values
-        self.threads.map(
-            lambda part: add_values(leaves, values, part.start, part.stop, scores),
-            scores.shape[1],
-            SMALL_PART,
+        if scores.size < _WORTH_PARTS:
+            add_values(leaves, values, 0, scores.shape[1], scores)
+            return
+        self.threads.each(
+            lambda part: add_values(leaves, values, part.start, part.stop, scores), scores.shape[1]
         )
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -292,7 +297,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y), SMALL_PART)
+        self.threads.each(write, len(y))
         return gradients, hessians
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
@@ -306,7 +311,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y), SMALL_PART)
+        self.threads.each(write, len(y))
         return residuals
 
     def _loss(self, scores: Floats) -> float:
@@ -314,15 +319,31 @@ class Boosting:
         y, weights = self.sample.y, self.sample.weights
         if not self.loss.is_by_row or len(y) <= PART:
             return self.loss.value(y, scores, weights)
+        losses = self._row_losses(scores) if self.loss.has_row_losses else None
 
         def sums(part: slice) -> tuple[float, float]:
             weight = float(weights[part].sum())
             if weight == 0.0:
                 return 0.0, 0.0
+            if losses is not None:
+                return weight, weight * float(losses[part].sum() / weight)
             return weight, weight * self.loss.value(y[part], scores[:, part], weights[part])
 
-        parts = self.threads.map(sums, len(y))
+        is_short = losses is not None and len(y) < _WORTH_PARTS
+        parts = (RowThreads() if is_short else self.threads).map(sums, len(y))
         return sum(loss for _, loss in parts) / sum(weight for weight, _ in parts)
+
+    def _row_losses(self, scores: Floats) -> Floats:
+        """Weight times loss of each sample."""
+        # Parts of the sums are always the same, and too large to be shared evenly; not so here.
+        y, weights = self.sample.y, self.sample.weights
+        losses = np.empty(len(y))
+
+        def write(part: slice) -> None:
+            losses[part] = self.loss.row_losses(y[part], scores[:, part], weights[part])
+
+        self.threads.each(write, len(y))
+        return losses
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
         """Draw the weights of a round, and the features of its trees."""
@@ -406,11 +427,11 @@ MOST_COPIES = 1e9
 
 
 def gather_samples(
-    data: TrainingSet, offsets: Floats | None = None
+    data: TrainingSet, offsets: Floats | None = None, n_threads: int = 1
 ) -> tuple[Sample, str, npt.NDArray[np.int64]]:
     """The samples with copies merged into one row, a hash of them, and which each row became."""
     X, weights = data.X, data.sample_weights
-    hashes = hash_rows(X, data.y)
+    hashes = hash_rows(X, data.y, n_threads)
     if offsets is not None and (offsets != offsets[:, :1]).any():
         hashes = hash_rows(offsets.T, hashes)  # copies have the same offsets
     # Samples of equal content and weight are alike: their order does not matter.
@@ -421,10 +442,12 @@ def gather_samples(
     y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
+        copies = weights
         first = _first_copies(X, order, y, hashes, offsets)
-        copies = np.add.reduceat(weights, first)
-        place = np.searchsorted(first, place, side="right") - 1
-        order, y, hashes = order[first], y[first], hashes[first]
+        if len(first) < len(order):
+            copies = np.add.reduceat(weights, first)
+            place = np.searchsorted(first, place, side="right") - 1
+            order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
     if copies is None:
         sample = Sample(X, y, _scaled(weights * factors, np.ones(len(y))), rows=order)
@@ -434,10 +457,11 @@ def gather_samples(
         sample = Sample(X, y, own * copies, some, order)
     if offsets is not None:
         sample = sample._replace(offsets=np.ascontiguousarray(offsets[:, order]))
-    content = hashes.tobytes() + sample.weights.tobytes()
+    digest = sha256(hashes)
+    digest.update(np.ascontiguousarray(sample.weights))
     if sample.offsets is not None:
-        content += sample.offsets.tobytes()
-    return sample, sha256(content).hexdigest(), place
+        digest.update(sample.offsets)
+    return sample, digest.hexdigest(), place
 
 
 def _first_copies(

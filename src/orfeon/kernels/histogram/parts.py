@@ -30,7 +30,7 @@ SEARCH, GATHER, SET_ASIDE, MOVE, DESCRIBE, ROUTE = range(6)
 #: Places in a task; END is also the number of nodes to describe.
 KIND, BEGIN, END, FEATURE, MIDDLE = range(5)
 #: Rows of a part.
-CHUNK = 4096
+CHUNK = 1024
 #: Parts into which the leaves are dealt.
 _LEAF_PARTS = 64
 
@@ -182,11 +182,11 @@ def share(bins, search, work, tree, residuals, kind, n_parts):
             do_part(bins, search, work, tree, residuals, part)
         return
     publish(board, n_parts)
-    part = claim(board)
+    part = claim(board, np.int64(0))
     while part >= 0:
         do_part(bins, search, work, tree, residuals, part)
         atomic_add(board, DONE, np.int64(1))
-        part = claim(board)
+        part = claim(board, np.int64(0))
     while atomic_load(board, DONE) < n_parts:
         pause()
 
@@ -235,12 +235,12 @@ def share_leaves(bins, search, work, tree, residuals, n_nodes):
 
 
 @array_step
-def help_search(bins, search, work, tree, residuals, n_idle):
+def help_search(bins, search, work, tree, residuals, thread, n_idle):
     """Do parts until the tree is finished, or until ``n_idle`` polls in a row without work."""
     board = work.board
     idle = 0
     while idle < n_idle:
-        part = claim(board)
+        part = claim(board, thread)
         if part >= 0:
             idle = 0
             do_part(bins, search, work, tree, residuals, part)
