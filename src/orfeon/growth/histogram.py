@@ -54,6 +54,8 @@ _MOST_BITS = 1023
 _WORTH_THREADS = 1 << 12
 #: Minimum number of values for which several threads pay that share a tree.
 _WORTH_HELPERS = 3 << 17
+#: Rows for which one more thread pays that helps with a tree.
+_ROWS_EACH = 1 << 12
 #: Minimum number of rows for which it pays to share a short pass over them.
 _WORTH_PARTS = 1 << 18
 #: Polls without work after which a helping thread yields to others: some hundred microseconds.
@@ -141,7 +143,7 @@ class HistogramTrees:
         """How many threads can help with one tree: they share blocks of features and of rows."""
         if self._n_threads == 1 or self.n_rows * len(candidates) < _WORTH_HELPERS:
             return 0
-        n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // CHUNK)
+        n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // _ROWS_EACH)
         return min(self._n_threads, n_parts) - 1
 
     def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weighed:
