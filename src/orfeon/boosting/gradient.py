@@ -50,8 +50,6 @@ _NO_WEIGHTS = np.zeros(0)
 _STAGED_AT_ONCE = 32
 #: Copies are drawn from a list if they are at most so many times as many as the samples.
 MOST_LISTED = 8
-#: Minimum number of scores for which threads share what takes a nanosecond each.
-_WORTH_PARTS = 1 << 18
 #: Rounds whose seeds are drawn at a time.
 _SEEDS_AT_ONCE = 64
 
@@ -249,9 +247,8 @@ class Boosting:
         if len(seeds) > 1:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
-        self._add(forest, leaves, values, scores)
-        del residuals, leaves  # their memory is used again for the loss
-        return Stage(forest, means, self._loss(scores))
+        del residuals  # its memory is used again for the losses
+        return Stage(forest, means, self._add(forest, leaves, values, scores))
 
     def _newton_round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
         assert self.newton is not None
@@ -268,22 +265,41 @@ class Boosting:
             self.loss, self.newton, self.sample.y, scores, weights, gradients, hessians, leaves,
             bounds, len(forest.nodes),
         )  # fmt: skip
-        self._add(forest, leaves, values, scores)
-        del gradients, hessians, leaves  # their memory is used again for the loss
-        return Stage(forest, None, self._loss(scores), gains)
+        del gradients, hessians  # their memory is used again for the losses
+        return Stage(forest, None, self._add(forest, leaves, values, scores), gains)
 
     def _add(
         self, forest: Forest, leaves: npt.NDArray[np.int32], values: Floats, scores: Floats
-    ) -> None:
-        """Write the values of the leaves, and add them to the scores of their rows."""
+    ) -> float:
+        """Write the values of the leaves, and add them to the scores; returns the new loss."""
         values *= self.learning_rate
         forest.value[:, 0] = values
-        if scores.size < _WORTH_PARTS:
-            add_values(leaves, values, 0, scores.shape[1], scores)
-            return
-        self.threads.each(
-            lambda part: add_values(leaves, values, part.start, part.stop, scores), scores.shape[1]
-        )
+        y, weights = self.sample.y, self.sample.weights
+        losses = np.empty(len(y) if self.loss.has_row_losses else 0)
+
+        def add(part: slice) -> None:
+            add_values(leaves, values, part.start, part.stop, scores)
+            if self.loss.has_row_losses:
+                losses[part] = self.loss.row_losses(y[part], scores[:, part], weights[part])
+
+        if len(y) <= SMALL_PART:
+            add(slice(0, len(y)))
+        else:
+            self.threads.each(add, len(y))
+        return self._mean_loss(losses) if self.loss.has_row_losses else self._loss(scores)
+
+    def _mean_loss(self, losses: Floats) -> float:
+        """The loss of all samples, from those of each; sums do not depend on threads."""
+        weights = self.sample.weights
+        if len(weights) <= PART:
+            return float(losses.sum() / weights.sum())
+        total, held = 0.0, 0.0
+        for k in range(0, len(weights), PART):
+            weight = float(weights[k : k + PART].sum())
+            held += weight
+            if weight > 0.0:
+                total += weight * float(losses[k : k + PART].sum() / weight)
+        return total / held
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Negative gradients and second derivatives."""
@@ -319,31 +335,15 @@ class Boosting:
         y, weights = self.sample.y, self.sample.weights
         if not self.loss.is_by_row or len(y) <= PART:
             return self.loss.value(y, scores, weights)
-        losses = self._row_losses(scores) if self.loss.has_row_losses else None
 
         def sums(part: slice) -> tuple[float, float]:
             weight = float(weights[part].sum())
             if weight == 0.0:
                 return 0.0, 0.0
-            if losses is not None:
-                return weight, weight * float(losses[part].sum() / weight)
             return weight, weight * self.loss.value(y[part], scores[:, part], weights[part])
 
-        is_short = losses is not None and len(y) < _WORTH_PARTS
-        parts = (RowThreads() if is_short else self.threads).map(sums, len(y))
+        parts = self.threads.map(sums, len(y))
         return sum(loss for _, loss in parts) / sum(weight for weight, _ in parts)
-
-    def _row_losses(self, scores: Floats) -> Floats:
-        """Weight times loss of each sample."""
-        # Parts of the sums are always the same, and too large to be shared evenly; not so here.
-        y, weights = self.sample.y, self.sample.weights
-        losses = np.empty(len(y))
-
-        def write(part: slice) -> None:
-            losses[part] = self.loss.row_losses(y[part], scores[:, part], weights[part])
-
-        self.threads.each(write, len(y))
-        return losses
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
         """Draw the weights of a round, and the features of its trees."""
