@@ -31,6 +31,8 @@ _THREADS_FROM, _THREADS = 50_000, Target("at least", 1.7, "ratio")
 #: From so many rows on, the process must need at most so much of the memory of LightGBM's.
 _MEMORY_FROM, _MEMORY = 1_000_000, Target("at most", 1.2, "share")
 _FASTER = Target("at least", 1.0, "x")
+#: From so many rows on, there are so many rounds.
+_FEW_FROM, _FEW_ROUNDS = 1_000_000, 30
 
 Runs = Mapping[tuple[str, int], list[dict[str, float]]]
 
@@ -63,18 +65,18 @@ def boosting(name: str, problem: str, n_rows: int, n_rounds: int, rounds: int) -
             runs.setdefault((library, n_threads), []).append(found)
     lines = []
     for n_threads in counts:
-        lines += _against_peers(name, libraries, n_threads, runs)
+        lines += _against_peers(name, libraries, n_threads, n_rounds, runs)
     return [*lines, *_of_threads(name, runs), *_of_memory(name, libraries, runs)]
 
 
 def _against_peers(
-    name: str, libraries: list[str], n_threads: int, runs: Runs
+    name: str, libraries: list[str], n_threads: int, n_rounds: int, runs: Runs
 ) -> list[Measurement]:
     own = {library: runs[library, n_threads] for library in libraries}
     first = own[ORFEON][0]
     losses = ", ".join(f"{library} {some[0]['log_loss']:.4f}" for library, some in own.items())
     label = f"{name}, {n_threads} thread{'s' if n_threads > 1 else ''}"
-    note = f"{label}: test log-loss: {losses}."
+    note = f"{label}: test log-loss: {losses}; {n_rounds} rounds."
     return compare(
         label, (int(first["rows"]), int(first["features"])),
         {library: _timing(some) for library, some in own.items()}, threads=n_threads,
@@ -131,7 +133,8 @@ def cases(quick: bool) -> list[Case]:
     found = []
     for n_rows in sizes:
         name = f"boosting, {n_rows} rows"
-        run = partial(boosting, name, "interactions", n_rows, n_rounds, rounds)
+        fewer = min(n_rounds, _FEW_ROUNDS) if n_rows >= _FEW_FROM else n_rounds
+        run = partial(boosting, name, "interactions", n_rows, fewer, rounds)
         found.append(Case(name, run))
     if ADULT.exists():
         name = "boosting, adult"

@@ -44,7 +44,7 @@ def test_copies_are_one_row_however_they_are_given():
 def test_rows_that_differ_are_never_copies(monkeypatch):
     """Not even those of the same hash."""
     monkeypatch.setattr(
-        "orfeon.boosting.gradient.hash_rows", lambda X, y: np.zeros(len(y), np.uint64)
+        "orfeon.boosting.gradient.hash_rows", lambda X, y, *_: np.zeros(len(y), np.uint64)
     )
     X, y = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([3.0, 3.0, 3.0, 4.0])
     assert gathered(X, y)[0].weights.tolist() == [2.0, 1.0, 1.0]

@@ -40,13 +40,17 @@ def test_different_samples_have_different_hashes():
 
 
 def test_a_hash_depends_on_its_own_row_alone():
-    """Also when columns are hashed in blocks of another width, as in long tables."""
+    """Not on the block of rows that it is hashed with, nor on threads, type and layout."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1 << 18, 3)), rng.integers(0, 3, 1 << 18)
     rows = rng.permutation(len(X))[:1000]
     np.testing.assert_array_equal(hash_rows(X, y)[rows], hash_rows(X[rows], y[rows]))
     wide = rng.normal(size=(300, 2000))
     np.testing.assert_array_equal(hash_rows(wide, y[:300])[:2], hash_rows(wide[:2].copy(), y[:2]))
+    long = X[:40_000].astype(np.float32)
+    once = hash_rows(long, y[:40_000])
+    for same in (long.astype(np.float64), np.asfortranarray(long)):
+        np.testing.assert_array_equal(hash_rows(same, y[:40_000], n_threads=3), once)
 
 
 def test_equal_numbers_have_equal_hashes_however_they_are_written():

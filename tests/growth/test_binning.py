@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from orfeon.data.schema import Schema
+from orfeon.data.sorting import N_DIGITS
 from orfeon.growth.binning import bin_table
+from orfeon.kernels.histogram.bins import sort_known
 
 
 def of_categories(*counts: int) -> Schema:
@@ -45,6 +47,41 @@ def test_a_frequent_value_has_a_bin_of_its_own_and_leaves_the_others_to_the_rest
     sizes = np.bincount(bins.column(0))
     assert bins.n_bins[0] >= 250
     assert np.delete(sizes, at).max() <= 8
+
+
+@pytest.mark.parametrize("kind", ["few", "float32", "float64", "extreme", "missing", "one"])
+def test_known_values_are_sorted(kind):
+    rng = np.random.default_rng(3)
+    normal = rng.normal(size=500)
+    column = {
+        "few": rng.integers(-3, 4, 500).astype(np.float64),
+        "float32": normal.astype(np.float32).astype(np.float64),
+        "float64": np.where(rng.random(500) < 0.2, np.nan, normal),
+        "extreme": np.array([1e308, -1e308, 5e-324, -5e-324, 0.0, -0.0, 1.0, np.nan, -1.0]),
+        "missing": np.full(20, np.nan),
+        "one": np.full(20, -7.5),
+    }[kind]
+    before = column.copy()
+    keys = np.zeros((2, len(column)), np.uint64)
+    n_known = sort_known(column, keys, np.zeros(N_DIGITS, np.uint32))
+    expected = np.sort(column[~np.isnan(column)])
+    np.testing.assert_array_equal(keys[0, :n_known].view(np.float64), expected)
+    np.testing.assert_array_equal(column, before)
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_type_layout_and_threads_change_no_bin(selected):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 19)).astype(np.float32).astype(np.float64)
+    X[::7, 3] = np.nan
+    rows = rng.permutation(3000)[: 2000 if selected else 3000]
+    schema = Schema.ordered(19)
+    expected = bin_table(X, schema, 31, rows=rows)
+    for given in (X.astype(np.float32), np.asfortranarray(X)):
+        bins = bin_table(given, schema, 31, n_threads=2, rows=rows)
+        np.testing.assert_array_equal(bins.codes, expected.codes)
+        np.testing.assert_array_equal(bins.low, expected.low)
+        np.testing.assert_array_equal(bins.high, expected.high)
 
 
 def test_bins_are_intervals_within_their_number():

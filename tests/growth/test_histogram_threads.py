@@ -209,6 +209,9 @@ def test_a_helper_does_the_parts_that_are_published(monkeypatch, weight):
         publish(board, np.int64(4))
 
     def grow_after_help(columns, limits, search, work, *rest):
+        thread = rest[-2]
+        if thread > 0:
+            return grow_tree(columns, limits, search, work, *rest)
         histograms, length, is_wide = search[:3]
         scores, job, task, board = work[8], work[-4], work[-3], work[-1]
         if calls:

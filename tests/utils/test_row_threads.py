@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from orfeon.utils.row_threads import RowThreads
+from orfeon.utils.row_threads import PART, SMALL_PART, RowThreads, even_size
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -35,6 +35,21 @@ def test_the_caller_is_one_of_the_threads_and_waits_for_the_others():
     RowThreads(2).map(meet, 2, 1)
     assert len(threads) == 2
     assert threading.get_ident() in threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_what_is_computed_row_by_row_is_shared_evenly(n_threads):
+    n_rows, seen = 100_000, []
+    RowThreads(n_threads).each(seen.append, n_rows)
+    parts = sorted(seen, key=lambda part: part.start)
+    assert [part.start for part in parts[1:]] == [part.stop for part in parts[:-1]]
+    assert (parts[0].start, parts[-1].stop) == (0, n_rows)
+    sizes = {part.stop - part.start for part in parts[:-1]}
+    assert sizes == {even_size(n_rows, n_threads)}
+    assert n_threads == 1 or 2 * n_threads - 1 <= len(parts) <= 2 * n_threads
+    # NumPy computes a row in the same way, wherever its part begins.
+    assert all(part.start % 4096 == 0 for part in parts)
+    assert even_size(10_000_000, n_threads) == (SMALL_PART if n_threads == 1 else PART)
 
 
 @pytest.mark.parametrize("bad", range(6))

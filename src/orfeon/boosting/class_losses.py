@@ -54,14 +54,18 @@ class LogLoss(ClassLoss):
     """
 
     kernel_kind: ClassVar[int] = LOG_LOSS
+    has_row_losses: ClassVar[bool] = True
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
         return np.array([_log_odds(y, weights)])
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        return float(self.row_losses(y, scores, weights).sum() / weights.sum())
+
+    def row_losses(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         losses = np.empty(len(y))
         log_loss.log_losses(kernel_view(y), kernel_view(scores[0]), kernel_view(weights), losses)
-        return float(losses.sum() / weights.sum())
+        return losses
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         residuals = np.empty(scores.shape)
@@ -114,6 +118,7 @@ class MultinomialLoss(ClassLoss):
     """
 
     kernel_kind: ClassVar[int] = MULTINOMIAL
+    has_row_losses: ClassVar[bool] = True
     n_classes: int
 
     @property
@@ -126,13 +131,16 @@ class MultinomialLoss(ClassLoss):
         return np.asarray(logarithm - logarithm.mean())
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
+        return float(self.row_losses(y, scores, weights).sum() / weights.sum())
+
+    def row_losses(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         losses, scratch = np.empty(len(y)), np.empty(scores.shape)
         scores = kernel_view(np.ascontiguousarray(scores))
         highest, total = np.empty((2, len(y)))
         softmax_kernels.log_losses(
             kernel_view(y), scores, kernel_view(weights), scratch, highest, total, losses
         )
-        return float(losses.sum() / weights.sum())
+        return losses
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         return self.derivatives(y, scores, weights)[0]

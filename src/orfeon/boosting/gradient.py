@@ -248,8 +248,8 @@ class Boosting:
         if len(seeds) > 1:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
-        self._add(forest, leaves, values, scores)
-        return Stage(forest, means, self._loss(scores))
+        del residuals  # its memory is used again for the losses
+        return Stage(forest, means, self._add(forest, leaves, values, scores))
 
     def _newton_round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
         assert self.newton is not None
@@ -266,20 +266,41 @@ class Boosting:
             self.loss, self.newton, self.sample.y, scores, weights, gradients, hessians, leaves,
             bounds, len(forest.nodes),
         )  # fmt: skip
-        self._add(forest, leaves, values, scores)
-        return Stage(forest, None, self._loss(scores), gains)
+        del gradients, hessians  # their memory is used again for the losses
+        return Stage(forest, None, self._add(forest, leaves, values, scores), gains)
 
     def _add(
         self, forest: Forest, leaves: npt.NDArray[np.int32], values: Floats, scores: Floats
-    ) -> None:
-        """Write the values of the leaves, and add them to the scores of their rows."""
+    ) -> float:
+        """Write the values of the leaves, and add them to the scores; returns the new loss."""
         values *= self.learning_rate
         forest.value[:, 0] = values
-        self.threads.map(
-            lambda part: add_values(leaves, values, part.start, part.stop, scores),
-            scores.shape[1],
-            SMALL_PART,
-        )
+        y, weights = self.sample.y, self.sample.weights
+        losses = np.empty(len(y) if self.loss.has_row_losses else 0)
+
+        def add(part: slice) -> None:
+            add_values(leaves, values, part.start, part.stop, scores)
+            if self.loss.has_row_losses:
+                losses[part] = self.loss.row_losses(y[part], scores[:, part], weights[part])
+
+        if len(y) <= SMALL_PART:
+            add(slice(0, len(y)))
+        else:
+            self.threads.each(add, len(y))
+        return self._mean_loss(losses) if self.loss.has_row_losses else self._loss(scores)
+
+    def _mean_loss(self, losses: Floats) -> float:
+        """The loss of all samples, from those of each; sums do not depend on threads."""
+        weights = self.sample.weights
+        if len(weights) <= PART:
+            return float(losses.sum() / weights.sum())
+        total, held = 0.0, 0.0
+        for k in range(0, len(weights), PART):
+            weight = float(weights[k : k + PART].sum())
+            held += weight
+            if weight > 0.0:
+                total += weight * float(losses[k : k + PART].sum() / weight)
+        return total / held
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Negative gradients and second derivatives."""
@@ -293,7 +314,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y), SMALL_PART)
+        self.threads.each(write, len(y))
         return gradients, hessians
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
@@ -307,7 +328,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y), SMALL_PART)
+        self.threads.each(write, len(y))
         return residuals
 
     def _loss(self, scores: Floats) -> float:
@@ -407,11 +428,11 @@ MOST_COPIES = 1e9
 
 
 def gather_samples(
-    data: TrainingSet, offsets: Floats | None = None
+    data: TrainingSet, offsets: Floats | None = None, n_threads: int = 1
 ) -> tuple[Sample, str, npt.NDArray[np.int64]]:
     """The samples with copies merged into one row, a hash of them, and which each row became."""
     X, weights = data.X, data.sample_weights
-    hashes = hash_rows(X, data.y)
+    hashes = hash_rows(X, data.y, n_threads)
     if offsets is not None and (offsets != offsets[:, :1]).any():
         hashes = hash_rows(offsets.T, hashes)  # copies have the same offsets
     # Samples of equal content and weight are alike: their order does not matter.
@@ -422,10 +443,12 @@ def gather_samples(
     y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
+        copies = weights
         first = _first_copies(X, order, y, hashes, offsets)
-        copies = np.add.reduceat(weights, first)
-        place = np.searchsorted(first, place, side="right") - 1
-        order, y, hashes = order[first], y[first], hashes[first]
+        if len(first) < len(order):
+            copies = np.add.reduceat(weights, first)
+            place = np.searchsorted(first, place, side="right") - 1
+            order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
     if copies is None:
         sample = Sample(X, y, _scaled(weights * factors, np.ones(len(y))), rows=order)
@@ -435,10 +458,11 @@ def gather_samples(
         sample = Sample(X, y, own * copies, some, order)
     if offsets is not None:
         sample = sample._replace(offsets=np.ascontiguousarray(offsets[:, order]))
-    content = hashes.tobytes() + sample.weights.tobytes()
+    digest = sha256(hashes)
+    digest.update(np.ascontiguousarray(sample.weights))
     if sample.offsets is not None:
-        content += sample.offsets.tobytes()
-    return sample, sha256(content).hexdigest(), place
+        digest.update(sample.offsets)
+    return sample, digest.hexdigest(), place
 
 
 def _first_copies(

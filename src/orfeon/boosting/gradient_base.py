@@ -221,7 +221,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                     self.init, rows_known, y_known, data.sample_weights
                 )
             offsets = self._offsets(loss, X, base_margin, data.rows)
-            sample, self._samples, place = gather_samples(data, offsets)
+            sample, self._samples, place = gather_samples(data, offsets, self._n_threads)
             units = Units.of(data, place) if self._must_calibrate else None
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
@@ -235,7 +235,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                 sample = sample.with_encoded_rows()
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
-            del data, held  # the sample has all that is needed, in another order
+            del data, held, place  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
             if stops_by in ("cv", "refit"):
                 n_rounds += rounds_to_search(self, stride_for(self, stops_by))

@@ -55,6 +55,8 @@ class Loss(ABC):
     n_scores: int = 1
     #: Whether the residual and the loss of a sample depend on no other sample.
     is_by_row: ClassVar[bool] = True
+    #: Whether there are :meth:`row_losses`.
+    has_row_losses: ClassVar[bool] = False
     #: Whether second derivatives count as 1, and leaf values are the exact minima.
     has_constant_hessian: ClassVar[bool] = False
 
@@ -85,6 +87,10 @@ class Loss(ABC):
     @abstractmethod
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
         """Weighted mean loss."""
+
+    def row_losses(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """Weight times loss of each sample; their sum over that of the weights is the value."""
+        raise NotImplementedError(f"{type(self).__name__} has no losses of single samples.")
 
     @abstractmethod
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:

@@ -17,8 +17,8 @@ SORTED, COUNTED, CATEGORICAL, SPARSE = 0, 1, 2, 3
 #: The key of a missing value, larger than all others.
 MISSING_KEY = (1 << 63) - 1
 #: Bits per digit of the radix sort, and the number of digit values.
-_DIGIT = 12
-N_DIGITS = 1 << _DIGIT
+DIGIT = 12
+N_DIGITS = 1 << DIGIT
 
 
 @kernel
@@ -67,18 +67,25 @@ def value_of(key):
 
 
 @array_step
-def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
-    """Sort keys and their rows stably by the digit that starts at bit ``shift``."""
+def count_below(keys, n, count, shift):
+    """Count the first ``n`` keys whose digit is less than each of its values."""
     mask = np.uint64(N_DIGITS - 1)
     for digit in range(count.shape[0]):
         count[digit] = 0
-    for i in range(keys.shape[0]):
-        count[(keys[i] >> shift) & mask] += 1
+    for i in range(n):
+        count[(keys[np.uint64(i)] >> shift) & mask] += 1
     put = np.uint32(0)
     for digit in range(count.shape[0]):
         size = count[digit]
         count[digit] = put
         put += size
+
+
+@array_step
+def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
+    """Sort keys and their rows stably by the digit that starts at bit ``shift``."""
+    mask = np.uint64(N_DIGITS - 1)
+    count_below(keys, keys.shape[0], count, shift)
     for i in range(keys.shape[0]):
         key = keys[i]
         digit = (key >> shift) & mask
@@ -112,6 +119,6 @@ def order_column(column, keys, rows, count, order):
             shift += np.uint64(1)
         sort_by_digit(keys[source], rows[source], keys[1 - source], rows[1 - source], count, shift)
         source = 1 - source
-        shift += np.uint64(_DIGIT)
+        shift += np.uint64(DIGIT)
     for i in range(n):
         order[i] = rows[source, i]

@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 from orfeon.data.presorted import Table, copy_groups
 from orfeon.data.schema import Schema
 from orfeon.data.sparse import SparseTable
+from orfeon.utils.row_threads import RowThreads
 from orfeon.utils.scikit_learn import _check_sample_weight, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
@@ -221,22 +222,27 @@ def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
 
 Hashes = npt.NDArray[np.uint64]
 
-#: Values hashed at once.
-_BLOCK = 1 << 18
+#: Values hashed at once: with what is made of them, they fit in the cache.
+_BLOCK = 1 << 15
 
 
-def hash_rows(X: Any, y: npt.NDArray[Any]) -> Hashes:
+def hash_rows(X: Any, y: npt.NDArray[Any], n_threads: int = 1) -> Hashes:
     """Hash of each sample's values and target."""
     n_rows, n_features = X.shape
     factors = _mix(np.arange(1, n_features + 2, dtype=np.uint64)) | np.uint64(1)
-    hashes = _hash_target(np.asarray(y)) * factors[-1]
+    y = np.asarray(y)
     if issparse(X):
-        return _mix(hashes + _hash_stored(X, factors[:-1]))
-    width = max(1, _BLOCK // max(n_rows, 1))
-    for first in range(0, n_features, width):
-        columns = slice(first, min(first + width, n_features))
-        hashes += (_words(X[:, columns]) * factors[columns]).sum(axis=1, dtype=np.uint64)
-    return _mix(hashes)
+        return _mix(_hash_target(y) * factors[-1] + _hash_stored(X, factors[:-1]))
+    hashes = np.empty(n_rows, np.uint64)
+
+    def write(rows: slice) -> None:
+        words = _words(X[rows].T)
+        words *= factors[:-1, None]
+        own = words.sum(axis=0, dtype=np.uint64) + _hash_target(y[rows]) * factors[-1]
+        hashes[rows] = _mix(own)
+
+    RowThreads(n_threads).map(write, n_rows, max(1, _BLOCK // max(n_features, 1)))
+    return hashes
 
 
 def _hash_target(y: npt.NDArray[Any]) -> Hashes:
@@ -271,15 +277,19 @@ def same_rows(one: Any, other: Any) -> npt.NDArray[np.bool_]:
 
 def _mix(words: Hashes) -> Hashes:
     """Scramble the bits of some words (the finaliser of splitmix64)."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    words = words ^ (words >> np.uint64(30))
+    words *= np.uint64(0xBF58476D1CE4E5B9)
+    words ^= words >> np.uint64(27)
+    words *= np.uint64(0x94D049BB133111EB)
+    words ^= words >> np.uint64(31)
+    return words
 
 
 def _words(values: npt.NDArray[Any]) -> Hashes:
     """Numbers as words; equal numbers, and all missing values, have equal words."""
-    numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
-    numbers[np.isnan(numbers)] = np.nan
+    numbers = np.array(values, dtype=np.float64, order="C")
+    numbers += 0.0  # -0.0 becomes 0.0
+    np.copyto(numbers, np.nan, where=np.isnan(numbers))
     return _mix(numbers.view(np.uint64))
 
 

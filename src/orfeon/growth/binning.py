@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.schema import Schema
+from orfeon.data.sorting import N_DIGITS
 from orfeon.kernels.histogram.bins import (
     PER_WORD,
     code_categories,
     code_ordered,
     cut_into_bins,
+    sort_known,
 )
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
@@ -69,29 +71,40 @@ def bin_table(
     # The bins do not depend on the order of the rows, unless each has its number of copies.
     is_selection = rows is not None and (len(rows) < len(X) or each is not None)
 
-    def code(j: int) -> None:
-        column = kernel_view(np.ascontiguousarray(X[:, j], dtype=np.float64))
+    def code(j: int, scratch: _Scratch) -> None:
+        column, keys, coded = X[:, j], scratch.keys, scratch.coded
+        if column.dtype != np.float64 or not column.flags.c_contiguous:
+            scratch.column[:] = column
+            column = scratch.column
+        column = kernel_view(column)
         chosen = column[rows] if is_selection else column
-        coded = np.empty(len(column), np.uint8)
         if is_categorical[j]:
             categories[j] = _bin_categories(chosen, int(schema.n_categories[j]), max_bins, each)
             n_bins[j] = int(categories[j].max(initial=0)) + 1
             code_categories(column, categories[j], n_bins[j], coded)
         else:
-            known = np.sort(chosen) if each is None else _sorted_copies(chosen, each)
-            del chosen
-            known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
-            counts = np.empty(len(known), np.uint32)
+            if each is None:
+                n_known = sort_known(chosen, keys, np.empty(N_DIGITS, np.uint32))
+                known, counts = keys[0, :n_known].view(np.float64), keys[1].view(np.uint32)
+            else:
+                known = _sorted_copies(chosen, each)
+                known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
+                counts = np.empty(len(known), np.uint32)
             # A column without known values has one empty bin before that of missing values.
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
-            del known, counts
             code_ordered(column, high[j], n_bins[j], n_bins[j], coded)
         words = codes[j // PER_WORD].view(np.uint8)
         words[j % PER_WORD :: PER_WORD] = coded if rows is None else coded[rows]
 
+    # Made here and not by the threads, so that the memory is used again after them.
+    n_threads = max(1, min(n_threads, n_words))
+    spare = [_Scratch.of(len(X), n_rows if is_selection else len(X)) for _ in range(n_threads)]
+
     def code_word(word: int) -> None:
+        scratch = spare.pop()
         for j in range(PER_WORD * word, min(PER_WORD * (word + 1), n_features)):
-            code(j)
+            code(j, scratch)
+        spare.append(scratch)
 
     if n_threads == 1:
         for word in range(n_words):
@@ -107,6 +120,19 @@ def bin_table(
     lows, highs = np.zeros((2, offset[-1]))
     lows[at], highs[at] = low[used], high[used]
     return Bins(codes, n_bins, offset.astype(np.uint64), lows, highs, categories)
+
+
+class _Scratch(NamedTuple):
+    """Space for what is made of one column on the way."""
+
+    column: Floats
+    keys: npt.NDArray[np.uint64]
+    coded: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, n_rows: int, n_chosen: int) -> _Scratch:
+        keys = np.empty((2, n_chosen), np.uint64)
+        return cls(np.empty(n_rows), keys, np.empty(n_rows, np.uint8))
 
 
 def _limited_copies(copies: Floats | None) -> npt.NDArray[np.int64] | None:

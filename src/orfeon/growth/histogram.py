@@ -7,6 +7,7 @@ has more distinct values than bins, the trees are the same.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +26,13 @@ from orfeon.growth.residuals import check_weights, checked_candidates, checked_r
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.histogram.bins import PER_WORD
-from orfeon.kernels.histogram.grow import grow_tree, help_grow
+from orfeon.kernels.histogram.grow import grow_tree
 from orfeon.kernels.histogram.leaves import to_fixed_point
 from orfeon.kernels.histogram.nodes import N_COLUMNS, N_SPARE
 from orfeon.kernels.histogram.parts import CHUNK
 from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, make_board
-from orfeon.utils.row_threads import SMALL_PART, share_parts, yield_processor
+from orfeon.utils.row_threads import even_size, share_parts, yield_processor
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -53,8 +54,10 @@ _MOST_BITS = 1023
 _WORTH_THREADS = 1 << 12
 #: Minimum number of values for which several threads pay that share a tree.
 _WORTH_HELPERS = 3 << 17
-#: Minimum number of rows for which a pass over them is shared by threads.
-_WORTH_PARTS = 1 << 15
+#: Rows for which one more thread pays that helps with a tree.
+_ROWS_EACH = 1 << 12
+#: Minimum number of rows for which it pays to share a short pass over them.
+_WORTH_PARTS = 1 << 18
 #: Polls without work after which a helping thread yields to others: some hundred microseconds.
 _PATIENCE = 1 << 14
 
@@ -149,7 +152,7 @@ class HistogramTrees:
         """How many threads can help with one tree: they share blocks of features and of rows."""
         if self._n_threads == 1 or self.n_rows * len(candidates) < _WORTH_HELPERS:
             return 0
-        n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // CHUNK)
+        n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // _ROWS_EACH)
         return min(self._n_threads, n_parts) - 1
 
     def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weighed:
@@ -178,7 +181,6 @@ class HistogramTrees:
         fixed = _fix(targets, weighed)
         values, ordered = scratch.values(fixed.is_wide)
         word, second = self._to_fixed_point(targets, weighed, fixed, values, scratch, n_helpers)
-        board = make_board(n_helpers)
         search = (
             scratch.histograms(fixed.is_wide), int(self.bins.offset[-1]), int(fixed.is_wide),
             fixed.shift, (1 << fixed.shift) - 1, fixed.centre(word), float(weighed.limits[1]),
@@ -186,36 +188,50 @@ class HistogramTrees:
         )  # fmt: skip
         work = (
             *scratch.rows, values, ordered, scratch.goes_left, candidates, *scratch.work,
-            scratch.slots(fixed.is_wide), *scratch.shared, board,
+            scratch.slots(fixed.is_wide), *scratch.shared, make_board(n_helpers),
         )  # fmt: skip
         residuals = (
             targets, weighed.weights, int(weighed.are_ones), weighed.n_present, word, second,
             fixed.low, fixed.scale, fixed.spread_bits, leaves,
         )  # fmt: skip
-        shared = (work, scratch.tree, residuals)
-        helpers = []
-        try:
-            for _ in range(n_helpers):
-                its_search = (*search, *_bin_scratch())
-                helpers.append(
-                    self._threads().submit(_help, self._columns, its_search, *shared, board)
-                )
-            n_nodes = grow_tree(
-                self._columns, self._limits(weighed, fixed, len(candidates)),
-                (*search, *scratch.by_bin), *shared, seed,
-            )  # fmt: skip
-        finally:
-            if n_helpers:  # also after an interrupt, or they would never end
-                board[CLOSED] = 1
-        for helper in helpers:
-            if not helper.cancel():  # those that have not begun are cancelled
-                helper.result()
+        limits = self._limits(weighed, fixed, len(candidates))
+        n_nodes = self._grow_with_helpers(
+            grow_tree, limits, search, scratch, (work, scratch.tree, residuals), seed, n_helpers
+        )
         forest = self._pack(scratch.tree, n_nodes, weighed, fixed)
         if weighed.n_present < len(targets):
             lost = np.flatnonzero(leaves < 0)
             if len(lost):
                 leaves[lost] = forest.apply(self._rows_at(lost))[:, 0]
         return forest
+
+    def _grow_with_helpers(
+        self,
+        kernel: Callable[..., int],
+        limits: Any,
+        search: tuple[Any, ...],
+        scratch: _Scratch,
+        shared: tuple[Any, Any, Any],
+        seed: np.uint64,
+        n_helpers: int,
+    ) -> int:
+        """Grow a tree with the help of other threads; returns its number of nodes."""
+        board = shared[0][-1]
+        helpers = []
+        try:
+            for k in range(n_helpers):
+                own = (self._columns, limits, (*search, *_bin_scratch()), *shared, seed, k + 1)
+                helpers.append(self._threads().submit(_help, kernel, own, board))
+            n_nodes = kernel(
+                self._columns, limits, (*search, *scratch.by_bin), *shared, seed, 0, _PATIENCE
+            )
+        finally:
+            if n_helpers:  # also after an interrupt, or they would never end
+                board[CLOSED] = 1
+        for helper in helpers:
+            if not helper.cancel():  # those that have not begun are cancelled
+                helper.result()
+        return n_nodes
 
     def _to_fixed_point(
         self,
@@ -238,8 +254,7 @@ class HistogramTrees:
         n = len(targets)
         if not n_helpers or n < _WORTH_PARTS:
             return code(slice(0, n))
-        parts = [slice(k, min(k + SMALL_PART, n)) for k in range(0, n, SMALL_PART)]
-        sums = share_parts(code, parts, self._threads(), n_helpers)
+        sums = share_parts(code, parts_of(n, n_helpers), self._threads(), n_helpers)
         return sum(word for word, _ in sums), sum(second for _, second in sums)
 
     def _limits(
@@ -332,10 +347,17 @@ class _Weighed:
         return self._trees[t if len(self._trees) > 1 else 0]
 
 
-def _help(columns: Any, search: Any, work: Any, tree: Any, residuals: Any, board: Integers) -> None:
+def _help(kernel: Callable[..., int], own: tuple[Any, ...], board: Integers) -> None:
+    """Help to grow a tree until it is finished; ``own`` are this thread's arguments."""
     while not board[CLOSED]:
-        help_grow(columns, search, work, tree, residuals, _PATIENCE)
+        kernel(*own, _PATIENCE)
         yield_processor()  # there may be too few
+
+
+def parts_of(n_rows: int, n_helpers: int) -> list[slice]:
+    """Parts of a pass over the rows that is shared with helpers."""
+    size = even_size(n_rows, n_helpers + 1)
+    return [slice(k, min(k + size, n_rows)) for k in range(0, n_rows, size)]
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,11 @@ from orfeon.forest import NODE, Forest
 from orfeon.growth.binning import MOST_BINS
 from orfeon.growth.engine import Growth
 from orfeon.growth.histogram import (
-    _PATIENCE,
     _WORTH_PARTS,
     HistogramTrees,
-    _bin_scratch,
     _limit,
     _Scratch,
+    parts_of,
 )
 from orfeon.growth.newton import (
     Grown,
@@ -39,10 +38,10 @@ from orfeon.growth.newton import (
     signs_of,
 )
 from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
-from orfeon.kernels.histogram.newton_grow import code_derivatives, grow_tree, help_grow
+from orfeon.kernels.histogram.newton_grow import code_derivatives, grow_tree
 from orfeon.kernels.histogram.newton_splits import SHIFT
-from orfeon.kernels.histogram.threads import CLOSED, make_board
-from orfeon.utils.row_threads import SMALL_PART, share_parts, yield_processor
+from orfeon.kernels.histogram.threads import make_board
+from orfeon.utils.row_threads import share_parts
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -147,14 +146,13 @@ class HistogramNewtonTrees(HistogramTrees):
         word, second = self._code(
             gradient, hessian, weighed, coding, is_wide, values, scratch, n_helpers
         )
-        board = make_board(n_helpers)
         search = (
             scratch.histograms(bool(is_wide)), int(self.bins.offset[-1]), is_wide, *rule[:3],
             *rule[3:8], rule[11], rule[13], self._signs, scratch.groups, *scratch.limits,
         )  # fmt: skip
         work = (
             *scratch.rows, values, ordered, scratch.goes_left, candidates, *scratch.work,
-            scratch.slots(bool(is_wide)), *scratch.shared, board,
+            scratch.slots(bool(is_wide)), *scratch.shared, make_board(n_helpers),
         )  # fmt: skip
         n_present = int(np.count_nonzero(weighed.weights)) if weighed.has_absent else self.n_rows
         leaves = np.empty(self.n_rows, np.int32)
@@ -166,21 +164,10 @@ class HistogramNewtonTrees(HistogramTrees):
             _limit(self.growth.max_depth), _limit(self.growth.max_leaf_nodes), rule[10], rule[4],
             rule[3], rule[5],
         )  # fmt: skip
-        shared = (work, scratch.newton_tree, residuals)
-        helpers = []
-        try:
-            for _ in range(n_helpers):
-                its_search = (*search, *_bin_scratch())
-                helpers.append(
-                    self._threads().submit(_help, self._columns, its_search, *shared, board)
-                )
-            n = self._grow_tree(self._columns, limits, (*search, *scratch.by_bin), *shared, seed)
-        finally:
-            if n_helpers:  # also after an interrupt, or they would never end
-                board[CLOSED] = 1
-        for helper in helpers:
-            if not helper.cancel():  # those that have not begun are cancelled
-                helper.result()
+        n = self._grow_with_helpers(
+            self._grow_tree, limits, search, scratch, (work, scratch.newton_tree, residuals), seed,
+            n_helpers,
+        )  # fmt: skip
         return self._pack_newton(scratch, n, rule, weighed, coding.units, leaves)
 
     def _code(
@@ -206,8 +193,7 @@ class HistogramNewtonTrees(HistogramTrees):
         n = self.n_rows
         if not n_helpers or n < _WORTH_PARTS:
             return code(slice(0, n))
-        parts = [slice(k, min(k + SMALL_PART, n)) for k in range(0, n, SMALL_PART)]
-        sums = share_parts(code, parts, self._threads(), n_helpers)
+        sums = share_parts(code, parts_of(n, n_helpers), self._threads(), n_helpers)
         return sum(word for word, _ in sums), sum(second for _, second in sums)
 
     def _pack_newton(
@@ -250,12 +236,6 @@ class HistogramNewtonTrees(HistogramTrees):
                 leaves[lost] = forest.apply(self._rows_at(lost))[:, 0]
         own_bounds = bounds / units.value if self.newton.is_bounded else None
         return Grown(forest, leaves[None], gain / units.score, own_bounds)
-
-
-def _help(columns: Any, search: Any, work: Any, tree: Any, residuals: Any, board: Integers) -> None:
-    while not board[CLOSED]:
-        help_grow(columns, search, work, tree, residuals, _PATIENCE)
-        yield_processor()  # there may be too few
 
 
 class _Coding(NamedTuple):

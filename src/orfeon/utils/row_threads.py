@@ -18,6 +18,9 @@ yield_processor: Callable[[], None] = getattr(os, "sched_yield", lambda: time.sl
 PART = 1 << 16
 #: The same for what is computed row by row.
 SMALL_PART = 1 << 15
+#: Parts of rows whose results do not depend on the parts begin at multiples of this. Vectors of any
+#: length end there, so that NumPy computes each row in the same way.
+_GRAIN = 1 << 12
 
 
 class RowThreads:
@@ -40,6 +43,18 @@ class RowThreads:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.n_threads - 1)
         return share_parts(function, parts, self._executor, n_helpers)
+
+    def each(self, function: Callable[[slice], None], n_rows: int) -> None:
+        """Call a function, which computes row by row, for parts of the rows."""
+        self.map(function, n_rows, even_size(n_rows, self.n_threads))
+
+
+def even_size(n_rows: int, n_threads: int) -> int:
+    """Rows of a part, so that all threads are done at about the same time."""
+    if n_threads == 1:
+        return SMALL_PART
+    each = -(-n_rows // (2 * n_threads))
+    return min(-(-each // _GRAIN) * _GRAIN, PART)
 
 
 def share_parts(

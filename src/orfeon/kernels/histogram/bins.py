@@ -4,11 +4,54 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.data.sorting import DIGIT, N_DIGITS, count_below, key_of, value_of
 from orfeon.utils.jit import array_step, kernel
 
 #: Features whose codes share a word, so that one load finds a row's bins of all of them.
 PER_WORD = 8
 _SIDE_BY_SIDE = 64
+
+
+@array_step
+def move_by_digit(keys, n, to_keys, count, shift):
+    mask = np.uint64(N_DIGITS - 1)
+    count_below(keys, n, count, shift)
+    for i in range(n):
+        key = keys[np.uint64(i)]
+        digit = (key >> shift) & mask
+        to_keys[np.uint64(count[digit])] = key
+        count[digit] += 1
+
+
+@kernel
+def sort_known(column, keys, count):
+    """Write the bits of the known values, sorted, to ``keys[0]``; returns how many there are."""
+    # Radix sort, as in ``order_column``. ``keys[1]`` and ``count`` are scratch.
+    sign = np.uint64(1 << 63)
+    always = np.uint64(0xFFFFFFFFFFFFFFFF)
+    ever = np.uint64(0)
+    n = np.int64(0)
+    for i in range(column.shape[0]):
+        x = column[i]
+        if x == x:
+            key = np.uint64(key_of(x)) ^ sign
+            keys[0, n] = key
+            always &= key
+            ever |= key
+            n += 1
+    varying = ever & ~always
+    shift = np.uint64(0)
+    source = 0
+    while shift < np.uint64(64) and (varying >> shift) != np.uint64(0):
+        while ((varying >> shift) & np.uint64(1)) == np.uint64(0):
+            shift += np.uint64(1)
+        move_by_digit(keys[source], n, keys[1 - source], count, shift)
+        source = 1 - source
+        shift += np.uint64(DIGIT)
+    for i in range(n):
+        value = value_of(np.int64(keys[source, i] ^ sign))
+        keys[0, i] = np.float64(value).view(np.uint64)
+    return n
 
 
 @array_step

@@ -246,17 +246,20 @@ def grow(bins, limits, search, work, tree, residuals, seed):
 
 
 @large_kernel
-def grow_tree(bins, limits, search, work, tree, residuals, seed):
-    """Grow one tree from the fields of the records; returns its number of nodes."""
+def grow_tree(bins, limits, search, work, tree, residuals, seed, thread, n_idle):
+    """Grow one tree from the fields of the records; returns its number of nodes.
+
+    Threads from number 1 on help the one that grows it, until there was no work ``n_idle`` times;
+    ``search`` must hold a thread's own scratch. One kernel does both: it is compiled and loaded
+    once, and the parts of tasks are in it once.
+    """
+    if thread > 0:
+        help_search(
+            Bins(*bins), Search(*search), Work(*work), Tree(*tree), Residuals(*residuals), thread,
+            n_idle,
+        )  # fmt: skip
+        return np.int64(0)
     return grow(
         Bins(*bins), Limits(*limits), Search(*search), Work(*work), Tree(*tree),
         Residuals(*residuals), seed,
     )  # fmt: skip
-
-
-@large_kernel
-def help_grow(bins, search, work, tree, residuals, n_idle):
-    """Help another thread grow a tree; ``search`` must hold this thread's own scratch."""
-    help_search(
-        Bins(*bins), Search(*search), Work(*work), Tree(*tree), Residuals(*residuals), n_idle
-    )

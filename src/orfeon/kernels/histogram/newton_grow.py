@@ -278,11 +278,8 @@ grow = array_step(
     )
 )  # fmt: skip
 grow_tree = large_kernel(
-    with_step(plain.grow_tree, "grow_newton_tree", grow=grow, Search=NewtonSearch, Tree=NewtonTree)
-)
-help_grow = large_kernel(
     with_step(
-        plain.help_grow, "help_grow_newton", help_search=help_search, Search=NewtonSearch,
-        Tree=NewtonTree,
+        plain.grow_tree, "grow_newton_tree", grow=grow, help_search=help_search,
+        Search=NewtonSearch, Tree=NewtonTree,
     )
 )  # fmt: skip

@@ -64,8 +64,8 @@ class Work:
     threshold: Any
     slots: Any  # free histograms, then their number
     job: Any  # of the two nodes under search: node or -1, begin, end, depth, slot, source, is lazy
-    task: Any  # what the threads share: kind, begin, end, feature, where the right rows begin
-    counts: Any  # rows of each chunk that go left, then of all chunks before
+    task: Any  # what threads share: kind, begin, end, feature, where right rows begin, part size
+    counts: Any  # rows of each part that go left, then of all parts before
     board: Any  # words shared with helpers; empty without helpers
 
 

@@ -1,8 +1,8 @@
 """The tasks that threads share while one tree is grown, and their parts.
 
 A node is searched by blocks of eight features; the rows of a large node are read and moved, and
-those of the finished tree described, by chunks of rows or of nodes. No part writes what another
-reads, and all sums are integers, so the number of threads changes nothing.
+those of the finished tree described, by parts of the rows or of the nodes. No part writes what
+another reads, and all sums are integers, so the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from orfeon.kernels.histogram.threads import (
     atomic_add,
     atomic_load,
     claim,
+    n_homes,
     pause,
     prefetch,
     publish,
@@ -27,10 +28,11 @@ from orfeon.utils.jit import array_step, inlined, loop_step
 
 #: Kinds of tasks.
 SEARCH, GATHER, SET_ASIDE, MOVE, DESCRIBE, ROUTE = range(6)
-#: Places in a task; END is also the number of nodes to describe.
-KIND, BEGIN, END, FEATURE, MIDDLE = range(5)
-#: Rows of a part.
-CHUNK = 4096
+#: Places in a task; END is also the number of nodes to describe, SIZE the rows of a part.
+KIND, BEGIN, END, FEATURE, MIDDLE, SIZE = range(6)
+#: Minimum number of rows of a part, and maximum number of parts for each thread.
+CHUNK = 1024
+_MOST_PARTS = 3
 #: Parts into which the leaves are dealt.
 _LEAF_PARTS = 64
 
@@ -137,8 +139,8 @@ def do_rows(bins, search, work, tree, residuals, part):
     """A part of a task over rows."""
     task = work.task
     start = task[BEGIN]
-    begin = start + part * CHUNK
-    end = min(begin + CHUNK, task[END])
+    begin = start + part * task[SIZE]
+    end = min(begin + task[SIZE], task[END])
     if task[KIND] == GATHER:
         for plane in range(1 + search.is_wide):
             at = np.uint64(plane * bins.n_rows)
@@ -182,21 +184,26 @@ def share(bins, search, work, tree, residuals, kind, n_parts):
             do_part(bins, search, work, tree, residuals, part)
         return
     publish(board, n_parts)
-    part = claim(board)
+    part = claim(board, np.int64(0))
     while part >= 0:
         do_part(bins, search, work, tree, residuals, part)
         atomic_add(board, DONE, np.int64(1))
-        part = claim(board)
+        part = claim(board, np.int64(0))
     while atomic_load(board, DONE) < n_parts:
         pause()
 
 
 @array_step
 def share_rows(bins, search, work, tree, residuals, kind, begin, end):
-    """Do a task over rows, chunk by chunk."""
+    """Do a task over rows, in parts of the same size; returns how many."""
     work.task[BEGIN] = begin
     work.task[END] = end
-    n_parts = (end - begin + CHUNK - 1) // CHUNK
+    size = end - begin
+    if work.board.shape[0]:
+        most = _MOST_PARTS * n_homes(work.board)
+        size = max((size + most - 1) // most, np.int64(CHUNK))
+    work.task[SIZE] = size
+    n_parts = (end - begin + size - 1) // size
     share(bins, search, work, tree, residuals, kind, n_parts)
     return n_parts
 
@@ -235,12 +242,12 @@ def share_leaves(bins, search, work, tree, residuals, n_nodes):
 
 
 @array_step
-def help_search(bins, search, work, tree, residuals, n_idle):
+def help_search(bins, search, work, tree, residuals, thread, n_idle):
     """Do parts until the tree is finished, or until ``n_idle`` polls in a row without work."""
     board = work.board
     idle = 0
     while idle < n_idle:
-        part = claim(board)
+        part = claim(board, thread)
         if part >= 0:
             idle = 0
             do_part(bins, search, work, tree, residuals, part)

@@ -291,7 +291,16 @@ _grow = array_step(
         newton_grow.grow, "grow_sparse", grow_open=_grow_open, share_leaves=share_leaves
     )
 )  # fmt: skip
+
+
+@array_step
+def no_help(bins, search, work, tree, residuals, thread, n_idle):
+    """Replaces ``help_search``: threads share no tree of sparse bins."""
+
+
 #: ``newton_grow.grow_tree`` for sparse bins.
 grow_sparse_tree = large_kernel(
-    with_step(newton_grow.grow_tree, "grow_sparse_tree", grow=_grow, Bins=SparseBins)
+    with_step(
+        newton_grow.grow_tree, "grow_sparse_tree", grow=_grow, help_search=no_help, Bins=SparseBins
+    )
 )

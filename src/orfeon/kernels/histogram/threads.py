@@ -4,6 +4,9 @@ One thread grows a tree; helpers do parts of its larger tasks. The growing threa
 by writing the number of its parts, and every thread claims them one by one with an atomic
 addition. It never waits for an unclaimed part: if helpers are late or absent, it does everything
 itself.
+
+Each part has a home, the thread that did it in the last task: what it reads is in that thread's
+cache. A thread claims the parts of others when its own are taken.
 """
 
 from __future__ import annotations
@@ -18,15 +21,15 @@ from numba.extending import intrinsic
 
 from orfeon.utils.jit import array_step
 
-#: Places on the board, each on its own cache line: next part, parts done, tree finished.
-TICKET, DONE, CLOSED = 0, 16, 32
-_BOARD_SIZE = 48
-#: The low bits of a ticket are the next part; the bits above are the number of parts.
+#: Places on the board, each on its own cache line: parts done, tree finished, a ticket per thread.
+DONE, CLOSED, TICKETS = 0, 16, 32
+_LINE = 16
+#: The low bits of a ticket count the parts that are taken; the bits above, all of this home.
 _PART_BITS = 30
 
 
 def make_board(n_helpers):
-    return np.zeros(_BOARD_SIZE if n_helpers else 0, np.int64)
+    return np.zeros(TICKETS + _LINE * (n_helpers + 1) if n_helpers else 0, np.int64)
 
 
 if config.DISABLE_JIT:  # single-threaded
@@ -119,20 +122,33 @@ else:
 
 
 @array_step
-def publish(board, n_parts):
-    """Begin a task; its description must have been written before."""
-    atomic_store(board, DONE, np.int64(0))
-    atomic_store(board, TICKET, np.int64(n_parts) << _PART_BITS)
+def n_homes(board):
+    return np.int64((board.shape[0] - TICKETS) // _LINE)
 
 
 @array_step
-def claim(board):
-    """Claim the next part of the task; -1 when all are taken."""
+def publish(board, n_parts):
+    """Begin a task; its description must have been written before."""
+    atomic_store(board, DONE, np.int64(0))
+    n = n_homes(board)
+    for home in range(n):
+        own = (np.int64(n_parts) - home + n - 1) // n
+        atomic_store(board, TICKETS + _LINE * home, own << _PART_BITS)
+
+
+@array_step
+def claim(board, thread):
+    """Claim the next part of the task, first of those at home; -1 when all are taken."""
     mask = (np.int64(1) << _PART_BITS) - 1
-    ticket = atomic_load(board, TICKET)
-    if (ticket & mask) >= (ticket >> _PART_BITS):
-        return np.int64(-1)
-    # The task may be another one by now: the number of parts comes from the same word.
-    ticket = atomic_add(board, TICKET, np.int64(1))
-    part = ticket & mask
-    return part if part < (ticket >> _PART_BITS) else np.int64(-1)
+    n = n_homes(board)
+    for k in range(n):
+        home = (thread + k) % n
+        at = TICKETS + _LINE * home
+        ticket = atomic_load(board, at)
+        if (ticket & mask) < (ticket >> _PART_BITS):
+            # The task may be another one by now: the number of parts comes from the same word.
+            ticket = atomic_add(board, at, np.int64(1))
+            place = ticket & mask
+            if place < (ticket >> _PART_BITS):
+                return home + n * place
+    return np.int64(-1)
