@@ -58,7 +58,7 @@ def test_answers_are_read_in_the_order_of_the_classes(tmp_path):
 def test_a_task_holds_no_target_of_the_test_rows(tmp_path):
     training, test = split(accuracy_tables.berkeley(), 0)
     write_task(tmp_path, training, test, 5.0, 1, "medium_quality")
-    assert pandas.read_csv(tmp_path / "test.csv").columns.tolist() == ["department", "sex"]
+    assert pandas.read_csv(tmp_path / "test.csv").columns.tolist() == ["xdepartment", "xsex"]
     written = pandas.read_csv(tmp_path / "train.csv")
     assert written["target"].tolist() == [f"class {code}" for code in training.y]
     task = json.loads((tmp_path / "task.json").read_text())

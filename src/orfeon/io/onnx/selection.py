@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.combining.numeric_inputs import inputs_of
 from orfeon.io.onnx.decision import Decision, first_of_greatest
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.prediction import PredictionGraph
@@ -33,7 +34,7 @@ def decide_selection(
 def _check_alike(model: Any, one: Any) -> None:
     """Reject members that read rows in another way, or know other classes."""
     name = type(one).__name__
-    if getattr(one, "schema_", None) != model.schema_:
+    if getattr(inputs_of(one) or one, "schema_", None) != model.schema_:
         raise NoOnnxFormError(
             f"{type(model).__name__} with {name}",
             "it does not read the rows as the others do",

@@ -189,28 +189,12 @@ def kernel_machine(task: Task) -> Build:
 
 
 def on_numbers(model: Any, X: Any) -> Any:
-    """A model that is trained on rows such as these, turned into numbers."""
+    """A model that is trained on rows such as these, turned into numbers in each fold."""
     from sklearn.pipeline import Pipeline
+
+    from orfeon.combining.numeric_inputs import NumericInputs
 
     wanted = model.get_params().get("basis__n_components")
     if wanted is not None:  # not more functions than rows
         model.set_params(basis__n_components=min(wanted, len(X)))
-    return Pipeline([("inputs", numeric_inputs(X)), ("model", model)])
-
-
-def numeric_inputs(X: Any) -> Any:
-    """From a table with missing values and categories to scaled numbers, learnt in each fold."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    kinds = [X.dtype.kind] * X.shape[1] if not hasattr(X, "dtypes") else [t.kind for t in X.dtypes]
-    numbers = [place for place, kind in enumerate(kinds) if kind == "f"]
-    categories = [place for place, kind in enumerate(kinds) if kind != "f"]
-    fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    scaled = Pipeline([("fill", fill), ("scale", StandardScaler())])
-    one_hot = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=50, sparse_output=False
-    )
-    return ColumnTransformer([("numbers", scaled, numbers), ("categories", one_hot, categories)])
+    return Pipeline([("inputs", NumericInputs()), ("model", model)])

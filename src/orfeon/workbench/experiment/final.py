@@ -20,10 +20,13 @@ from orfeon.workbench.experiment.evaluation import (
     take_rows,
 )
 from orfeon.workbench.experiment.methods import METHODS, SELECTION
+from orfeon.workbench.experiment.out_of_fold import OutOfFold
 from orfeon.workbench.experiment.outcome import Candidate, Showcase
-from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.selection import Weights
 
+#: Rows by which intervals and sets of a selection are made: more hardly change them.
+_UNSEEN_ROWS = 5000
 #: Keeps the seed of the final model apart from those of all runs.
 _FINAL = 2**32 - 1
 
@@ -66,6 +69,29 @@ def final_model(
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
     return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {}, row_weights)
+
+
+def keep_unseen(
+    model: Any,
+    found: OutOfFold,
+    folding: Folding,
+    classes: npt.NDArray[Any],
+    row_weights: Floats | None = None,
+) -> None:
+    """Give a selection the out-of-fold predictions that its intervals or sets are made of.
+
+    Each row counts once: those of later repetitions are of the same rows.
+    """
+    is_first = [folding.repetition(unit) == folding.repetition(0) for unit in found.unit]
+    rows = np.flatnonzero(is_first)
+    if len(rows) > _UNSEEN_ROWS:
+        rng = np.random.default_rng(np.random.SeedSequence([folding.seed, len(rows)]))
+        rows = np.sort(rng.choice(rows, _UNSEEN_ROWS, replace=False))
+    y = found.y[rows]
+    weights = None if row_weights is None else row_weights[found.rows[rows]]
+    model.keep_unseen(
+        found.predictions[rows], classes[y] if found.is_classification else y, weights
+    )
 
 
 def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:

@@ -30,7 +30,12 @@ from orfeon.workbench.experiment.evaluation import (
     row_time,
     take_rows,
 )
-from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
+from orfeon.workbench.experiment.final import (
+    final_model,
+    keep_unseen,
+    showcase,
+    showcase_names,
+)
 from orfeon.workbench.experiment.grids import grid_methods
 from orfeon.workbench.experiment.limits import check_limits, limit_note
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
@@ -193,7 +198,7 @@ def run_study(
         Members of every ensemble.
     deployable : {"any", "onnx", "single", "small"}, default="any"
         What may be delivered: any model; one with an ONNX form, which leaves out stacking
-        and models of scikit-learn; a single tree or ensemble; or a model
+        and nearest neighbours; a single tree or ensemble; or a model
         whose file has at most 1 MB.
     latency : float, optional
         Seconds that the prediction of a single row may take, as measured in the runs.
@@ -473,6 +478,9 @@ class _Bench:
                 plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs,
                 evidence.weights, self.columns.take(trained).weights,
             )  # fmt: skip
+        seen = out_of_fold(evidence, evaluation.folding, best.method)
+        if chosen == SELECTION and seen is not None:
+            keep_unseen(model, seen, evaluation.folding, self.classes, evaluation.weights)
         row_seconds = row_time(model, _lean(prepared.X))
         decision = self._decision(evidence, evaluation, chosen)
         if decision is not None:
@@ -521,7 +529,7 @@ class _Bench:
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
             versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.weights,
-            out_of_fold=out_of_fold(evidence, evaluation.folding, best.method),
+            out_of_fold=seen,
             trials=trials(
                 [*(("screening", row) for row in self._screening), *(("", row) for row in rows)],
                 plan.metric,

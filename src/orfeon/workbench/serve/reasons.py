@@ -44,7 +44,10 @@ def reasons(model: Any, X: Any, predicted: Any, n_reasons: int) -> list[str]:
     except (TypeError, ValueError, NotImplementedError) as error:
         hint = ""
         if isinstance(model, Composition):  # a selection or a stack, which a study delivers
-            hint = " 'orfeon study --deployable single' delivers a model of one kind."
+            hint = (
+                " 'orfeon study --deployable single --methods random_forest,gradient_boosting' "
+                "delivers a model that can be explained."
+            )
         raise ArgumentError("explain", f"{error}{hint}") from error
     values = _of_predicted(found, model, predicted)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :n_reasons]
