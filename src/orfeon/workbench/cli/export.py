@@ -25,7 +25,7 @@ _DESCRIPTION = """\
 Exports a saved model to an ONNX file, for other languages and for machines without Python. The file
 predicts as the model does, to the last vote. Trees and ensembles of trees can be exported, whole or
 pruned, boosted or not, and so can the linear models, naive Bayes, networks and kernel machines of
-'orfeon study', and ensemble selection among all of these; other models are rejected with the reason.
+'orfeon study', and ensemble selection among all of these; others are rejected with the reason.
 
 A model of numeric features takes one matrix of doubles, X. If some features have strings as
 categories, each feature is an input of its own, a column of strings or doubles. The command prints

@@ -42,8 +42,8 @@ The column 'prediction' holds the class or the number. With --proba, there is al
 'probability_CLASS' for each class. With --interval 0.9, the columns 'low' and 'high' hold 90% of
 the true numbers, and the column 'set' the classes that contain the true one in 90% of the rows;
 both need predictions of rows that a model had not seen: bags and forests of 'orfeon fit' have them,
-and so has ensemble selection of 'orfeon study'. With --explain 3, the column 'reasons' names the three features that speak most for the prediction (+) or
-against it (-), by their Shapley values.
+and so has ensemble selection of 'orfeon study'. With --explain 3, the column 'reasons' names the
+three features that speak most for the prediction (+) or against it (-), by their Shapley values.
 """
 
 _EXAMPLES = """\
