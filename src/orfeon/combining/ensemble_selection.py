@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from orfeon.combining.greedy_selection import (
     CLASS_LOSSES,
     TARGET_LOSSES,
     Loss,
+    best_power,
+    powered,
     select_greedily,
 )
 from orfeon.combining.numeric_inputs import takes_encoded
@@ -131,6 +133,7 @@ class EnsembleSelection(Composition):
                 n_bags=self.n_bags, least_share=self.min_weight, rng=units.generator(2),
             ).weights  # fmt: skip
             mean = np.tensordot(weights, answers, axes=1)
+            mean = self._with_power(mean, units)
             self._unseen, self._unseen_y, self._unseen_weights = mean, units.y, units.weights
             self.out_of_fold_predictions_ = units.on_given_rows(
                 mean if units.n_classes else mean[:, 0]
@@ -142,6 +145,10 @@ class EnsembleSelection(Composition):
         chosen = [members[t] for t in selected]
         fitted = self._fit_members(chosen, units.table, units, after=after)
         self._keep_members(chosen, fitted)
+
+    def _with_power(self, mean: Floats, units: Units) -> Floats:
+        """The out-of-fold mean as it is predicted."""
+        return mean
 
     def keep_unseen(self, predictions: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn how wide intervals and sets are from samples that the models had not seen.
@@ -207,6 +214,7 @@ class EnsembleSelection(Composition):
         return np.asarray(total)
 
 
+@saved.attributes(power_=saved.optional(saved.number()))
 @documented(COMPOSITION_TEXTS | _TEXTS)
 class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, EnsembleSelection):
     """A weighted mean of classifiers, chosen greedily by predictions of unseen samples.
@@ -223,11 +231,16 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
     loss : {"log_loss", "error", "brier"}, default="log_loss"
         What the search makes small.
     <selecting>
+    power : "auto" or float, default=1.0
+        The mean's probabilities are raised to this power and divided by their sum: above 1 they
+        are surer. "auto" learns it from the out-of-fold predictions, by log loss.
     <running>
 
     Attributes
     ----------
     <selected>
+    power_ : float
+        The power.
     <classes>
     <features>
 
@@ -257,7 +270,11 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EnsembleSelection._parameter_constraints,
         "loss": [StrOptions(set(CLASS_LOSSES))],
+        "power": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
+
+    power: Any
+    power_: float = 1.0
 
     def __init__(
         self,
@@ -268,6 +285,7 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         n_rounds: int = 50,
         n_bags: int = 10,
         min_weight: float = 0.02,
+        power: float | Literal["auto"] = 1.0,
         cv: Any = 5,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -279,6 +297,7 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         self.n_rounds = n_rounds
         self.n_bags = n_bags
         self.min_weight = min_weight
+        self.power = power
         self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -307,7 +326,16 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return self._mean(X)
+        return powered(self._mean(X), self.power_)
+
+    def _train(self, *given: Any, **more: Any) -> None:
+        self.power_ = 1.0 if self.power == "auto" else float(self.power)
+        super()._train(*given, **more)
+
+    def _with_power(self, mean: Floats, units: Units) -> Floats:
+        if self.power == "auto":
+            self.power_ = best_power(mean, units.y, units.weights)
+        return powered(mean, self.power_)
 
     def _unseen_shares(self, what: str) -> UnseenShares:
         return UnseenShares(*self._of_unseen(what))
@@ -316,8 +344,7 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         return self.predict_proba(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_[shares.argmax(axis=1)])
+        return np.asarray(self.classes_[self._mean(X).argmax(axis=1)])
 
 
 @documented(COMPOSITION_TEXTS | _TEXTS)
@@ -419,4 +446,4 @@ class EnsembleSelectionRegressor(TabularRegressorMixin, EnsembleSelection):
         coverage = check_coverage(coverage)
         unseen, targets, weights = self._of_unseen("predict_interval")
         width = upper_bound(np.abs(unseen[:, 0] - targets), weights, coverage)
-        return self.predict(X)[:, None] + np.array([-width, width])
+        return np.asarray(self.predict(X)[:, None] + np.array([-width, width]))

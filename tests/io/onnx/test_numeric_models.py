@@ -83,7 +83,8 @@ def test_a_selection_with_pipelines():
         ("forest", RandomForestClassifier(10, calibrate="sigmoid")),
         *((name, METHODS[name].build("classification", 0, X=X)) for name in ("linear", "network")),
     ]
-    chosen = EnsembleSelectionClassifier(models, weights=[3, 2, 1], random_state=0).fit(X, y)
+    chosen = EnsembleSelectionClassifier(models, weights=[3, 2, 1], power=1.7, random_state=0)
+    chosen.fit(X, y)
     label, shares = runtime(chosen, rows)
     assert (label == chosen.predict(rows)).all()
     np.testing.assert_allclose(shares, chosen.predict_proba(rows), rtol=1e-9, atol=1e-12)

@@ -145,8 +145,10 @@ def _network(graph: Graph, columns: str, model: Any) -> str:
         values = _affine(graph, values, weights, start)
         is_last = layer == len(layers) - 1
         operator = _ACTIVATIONS.get(model.out_activation_ if is_last else model.activation)
-        if operator is not None:
-            values = graph.add(operator, values, **({"axis": 1} if operator == "Softmax" else {}))
+        if operator == "Softmax":
+            values = graph.add(operator, values, axis=1)
+        elif operator is not None:
+            values = graph.add(operator, values)
     return values
 
 

@@ -28,7 +28,12 @@ def decide_selection(
         total = graph.add("Add", total, term) if total else term
     if classes is None:
         return Decision(None, total)
-    return Decision(classes, first_of_greatest(graph, total), total)
+    decided, shares = first_of_greatest(graph, total), total
+    if model.power_ != 1.0:
+        raised = graph.add("Pow", total, graph.constant(np.array(float(model.power_))))
+        whole = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+        shares = graph.add("Div", raised, whole)
+    return Decision(classes, decided, shares)
 
 
 def _check_alike(model: Any, one: Any) -> None:

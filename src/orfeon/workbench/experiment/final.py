@@ -23,7 +23,7 @@ from orfeon.workbench.experiment.methods import METHODS, SELECTION
 from orfeon.workbench.experiment.out_of_fold import OutOfFold
 from orfeon.workbench.experiment.outcome import Candidate, Showcase
 from orfeon.workbench.experiment.plan import Folding, Plan
-from orfeon.workbench.experiment.selection import Weights
+from orfeon.workbench.experiment.selection import Mean
 
 #: Rows by which intervals and sets of a selection are made: more hardly change them.
 _UNSEEN_ROWS = 5000
@@ -38,17 +38,19 @@ def fit_candidate(
     y: npt.NDArray[Any],
     seed: int,
     n_jobs: int | None,
-    weights: Weights,
+    mean: Mean,
     row_weights: Floats | None = None,
 ) -> Any:
-    """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
+    """Train a candidate, and prune it if it is a pruned one; ``mean`` is of a selection."""
     settings: dict[str, Any] = {
         "n_jobs": n_jobs, "members": plan.members, "calibrated": True, "X": X,
     }  # fmt: skip
     model = METHODS[method_of(name)].build(plan.task, seed, **settings)
     if name == SELECTION:
-        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
-        model.set_params(estimators=models, weights=list(weights.values()))
+        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in mean.weights]
+        model.set_params(estimators=models, weights=list(mean.weights.values()))
+        if plan.task == "classification":
+            model.set_params(power=mean.power)
     model = fit_with_weights(model, X, y, row_weights, name)
     if "@" not in name:
         return model
@@ -62,13 +64,13 @@ def final_model(
     X: Any,
     y: npt.NDArray[Any],
     n_jobs: int | None = None,
-    weights: Weights | None = None,
+    mean: Mean | None = None,
     row_weights: Floats | None = None,
 ) -> Any:
     """The chosen candidate, trained on all samples."""
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {}, row_weights)
+    return fit_candidate(plan, name, X, y, seed, n_jobs, mean or Mean(), row_weights)
 
 
 def keep_unseen(
@@ -116,7 +118,7 @@ def showcase(
     names: Sequence[str],
     X: Any,
     n_jobs: int | None = None,
-    weights: Weights | None = None,
+    mean: Mean | None = None,
     n_splits: int = 1,
 ) -> Showcase:
     """Train some candidates on the first outer fold again, as its runs did."""
@@ -127,7 +129,7 @@ def showcase(
     models = {
         name: fit_candidate(
             plan, name, X_train, y_train,
-            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
+            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, mean or Mean(),
             row_weights,
         )
         for name in names

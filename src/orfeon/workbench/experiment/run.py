@@ -65,6 +65,7 @@ from orfeon.workbench.experiment.screening import (
     seconds_on_samples,
     survivors,
 )
+from orfeon.workbench.experiment.selection import Mean
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, StoredStudy
 
@@ -476,7 +477,7 @@ class _Bench:
         with findings() as answers:
             model = final_model(
                 plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs,
-                evidence.weights, self.columns.take(trained).weights,
+                evidence.mean, self.columns.take(trained).weights,
             )  # fmt: skip
         seen = out_of_fold(evidence, evaluation.folding, best.method)
         if chosen == SELECTION and seen is not None:
@@ -495,7 +496,7 @@ class _Bench:
                 pictured,
                 X,
                 n_jobs,
-                evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
+                Mean.of(evidence.outer.get((0, SELECTION), {})),
                 min(len(evidence.units), plan.n_folds),
             )
         limited = None
@@ -528,7 +529,7 @@ class _Bench:
             test_ratio=evidence.test_ratio,
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
-            versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.weights,
+            versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.mean.weights,
             out_of_fold=seen,
             trials=trials(
                 [*(("screening", row) for row in self._screening), *(("", row) for row in rows)],

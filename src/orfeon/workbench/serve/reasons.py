@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.errors import ArgumentError
+from orfeon.utils.text import number_text
 from orfeon.utils.types import Floats
 
 
@@ -74,5 +75,5 @@ def _of_predicted(found: Any, model: Any, predicted: Any) -> Floats:
 
 def _shown(value: Any) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.4g}"
+        return number_text(float(value), grouped=False)
     return str(value)

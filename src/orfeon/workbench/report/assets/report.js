@@ -68,7 +68,7 @@
   // -- numbers -----------------------------------------------------------------------------------
 
   /** A number as the tables of the page show it: true minus, commas between thousands. */
-  const show = (value, decimals, percent) => {
+  const show = (value, decimals, percent, isYear) => {
     if (!known(value)) return "–";
     const number = percent ? 100 * value : value;
     if (!known(decimals)) {
@@ -77,11 +77,11 @@
         : Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number)))));
     }
     let [whole, rest] = Math.abs(number).toFixed(decimals).split(".");
-    whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+    if (!isYear) whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
     const text = rest ? `${whole}.${rest}` : whole;
     return (number < 0 && /[1-9]/.test(text) ? "\u2212" : "") + text + (percent ? "%" : "");
   };
-  const onAxis = (axis) => (value) => show(value, axis.decimals, axis.percent);
+  const onAxis = (axis) => (value) => show(value, axis.decimals, axis.percent, axis.is_year);
   const withEnds = (text, low, high, say) =>
     known(low) && known(high) ? `${text} (${say(low).replace("%", "")} to ${say(high)})` : text;
 
@@ -158,7 +158,7 @@
             : 0),
       ),
     );
-    const say = (tick) => show(tick, decimals, axis.percent);
+    const say = (tick) => show(tick, decimals, axis.percent, axis.is_year);
     return { low, high, ticks, say, share: (value) => (value - low) / (high - low) };
   };
   const logScale = (axis, values, most) => {
@@ -309,7 +309,9 @@
   };
   /** What the report speaks of: a line up from the axis, a ring, and its name at the top. */
   const chosenMarks = (svg, data, at) => {
-    const marks = (data.marks || []).map((mark, i) => ({
+    // From left to right: a line ends below the names of those before it.
+    const inOrder = [...(data.marks || [])].sort((one, other) => one.x - other.x);
+    const marks = inOrder.map((mark, i) => ({
       label: mark.label,
       x: at.x.at(mark.x),
       y: at.y.at(mark.y),
