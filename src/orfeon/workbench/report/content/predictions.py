@@ -246,7 +246,8 @@ def _coverage(true: Floats, intervals: Floats) -> BarChart:
     caption = (
         f"Prediction ± {number_text(found.width / 2)} on average, from the errors on rows of other "
         f"folds, should hold {_COVERAGE:.0%} of the true values and holds "
-        f"{100 * found.coverage:.1f}%. Bars below it: predictions of this size need wider intervals."
+        f"{100 * found.coverage:.1f}%. Bars below it: predictions of this size need wider "
+        "intervals."
     )
     axis = Axis("Share of true values inside", percent=True, low=0.0, high=1.0)
     bars = [Bars("inside", found.bin_coverage.tolist(), group=0)]
