@@ -140,8 +140,8 @@ class Selector:
         if self._loss != "log_loss" or not weights:
             return found
         shares = found(dict(zip(self.names, answers, strict=True)))
-        rows = np.ones(len(tested)) if self._row_weights is None else self._row_weights[tested]
-        return Mean(weights, best_power(shares, self.folding.y[tested], relative_weights(rows)))
+        known = np.ones(len(tested)) if self._row_weights is None else self._row_weights[tested]
+        return Mean(weights, best_power(shares, self.folding.y[tested], relative_weights(known)))
 
     def _within_limits(self, weigh: Callable[[list[str]], Weights]) -> Weights:
         """Weights of models that keep to all limits: what needs most is left out, one by one."""
@@ -201,7 +201,7 @@ class Selector:
             "predictions": packed(mean),
         }
         y, is_class = self.folding.y[test], self.plan.task == "classification"
-        predicted = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
+        predicted: Any = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
         counted = None if self._row_weights is None else self._row_weights[test]
         scores = losses(Answers(y, predicted, mean, counted), self.plan.task, self.plan.metric)
         found["scores"] = {SELECTION: scores}
