@@ -140,7 +140,8 @@
       low -= around;
       high += around;
     }
-    const step = stepFor(high - low, most);
+    let step = stepFor(high - low, most);
+    if (axis.is_year && step % 1) step = step < 1 ? 1 : 5;
     if (!known(axis.low)) low = Math.floor(low / step + 1e-9) * step;
     if (!known(axis.high)) high = Math.ceil(high / step - 1e-9) * step;
     const first = Math.ceil(low / step - 1e-9),
@@ -210,8 +211,9 @@
         half = widthOf(text, 12) / 2;
       draw(svg, "path", { class: "grid", d: `M${x} ${top}V${bottom}` });
       if (x - half < free) continue;
-      draw(svg, "text", { x, y: bottom + 17, "text-anchor": "middle" }, text);
-      free = x + half + 8;
+      const middle = Math.min(x, svg.viewBox.baseVal.width - half);
+      draw(svg, "text", { x: middle, y: bottom + 17, "text-anchor": "middle" }, text);
+      free = middle + half + 8;
     }
     if (label) {
       const text = clip(label, scale.end - 4, 12);
