@@ -150,15 +150,14 @@ def naive_bayes(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def network(kind: str) -> Build:
-    """A network with one hidden layer that stops by a tenth of the rows."""
+    """A network with one hidden layer, trained on all rows at once (L-BFGS)."""
 
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import sklearn.neural_network
 
         made = getattr(sklearn.neural_network, f"MLP{kind}")(
-            hidden_layer_sizes=(100,), alpha=0.01, early_stopping=True, max_iter=100,
-            n_iter_no_change=8, random_state=seed,
-        )  # fmt: skip
+            hidden_layer_sizes=(32,), alpha=1.0, solver="lbfgs", max_iter=200, random_state=seed
+        )
         if kind == "Classifier":
             return made
         from sklearn.compose import TransformedTargetRegressor
@@ -167,6 +166,14 @@ def network(kind: str) -> Build:
         return TransformedTargetRegressor(made, transformer=StandardScaler())
 
     return build
+
+
+#: Networks of larger tables are trained by few rows at a time, and stop by a tenth of the rows.
+_LARGE = 250_000
+_IN_STEPS = {
+    "hidden_layer_sizes": (100,), "alpha": 0.01, "solver": "adam", "early_stopping": True,
+    "max_iter": 100, "n_iter_no_change": 8,
+}  # fmt: skip
 
 
 def kernel_machine(task: Task) -> Build:
@@ -194,7 +201,14 @@ def on_numbers(model: Any, X: Any) -> Any:
 
     from orfeon.combining.numeric_inputs import NumericInputs
 
-    wanted = model.get_params().get("basis__n_components")
+    settings = model.get_params()
+    wanted = settings.get("basis__n_components")
     if wanted is not None:  # not more functions than rows
         model.set_params(basis__n_components=min(wanted, len(X)))
+    for name in ("", "regressor__"):
+        is_network = (
+            settings.get(f"{name}solver") == "lbfgs" and f"{name}n_iter_no_change" in settings
+        )
+        if is_network and len(X) * X.shape[1] > _LARGE:
+            model.set_params(**{name + key: value for key, value in _IN_STEPS.items()})
     return Pipeline([("inputs", NumericInputs()), ("model", model)])

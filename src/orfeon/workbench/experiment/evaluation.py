@@ -174,7 +174,8 @@ class Evaluation:
             model = method.build(
                 self.task, seed, self.n_jobs, self.members, X=X_train, calibrated=True
             )
-            model = fit_with_weights(model, X_train, y_train, weights, method.name)
+            with one_blas_thread():
+                model = fit_with_weights(model, X_train, y_train, weights, method.name)
         result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
         if key.inner is None and self.task == "classification":
             result["confusion"] = {}
@@ -219,6 +220,13 @@ class Evaluation:
                 for share in self.keep
             ]
         return candidates
+
+
+def one_blas_thread() -> Any:
+    """Sums of fits do not depend on the number of processors, nor on what else runs."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 class _Clock:

@@ -16,6 +16,7 @@ from orfeon.workbench.experiment.evaluation import (
     Evaluation,
     RunKey,
     first_members,
+    one_blas_thread,
     order_members,
     take_rows,
 )
@@ -51,7 +52,8 @@ def fit_candidate(
         model.set_params(estimators=models, weights=list(mean.weights.values()))
         if plan.task == "classification":
             model.set_params(power=mean.power)
-    model = fit_with_weights(model, X, y, row_weights, name)
+    with one_blas_thread():
+        model = fit_with_weights(model, X, y, row_weights, name)
     if "@" not in name:
         return model
     found = order_members(model, X, y, plan.rule, row_weights)
