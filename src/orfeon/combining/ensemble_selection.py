@@ -233,7 +233,8 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
     <selecting>
     power : "auto" or float, default=1.0
         The mean's probabilities are raised to this power and divided by their sum: above 1 they
-        are surer. "auto" learns it from the out-of-fold predictions, by log loss.
+        are surer. "auto" learns it from the out-of-fold predictions, by log loss. Shapley values
+        are of the mean before the power.
     <running>
 
     Attributes
