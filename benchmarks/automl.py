@@ -1,15 +1,19 @@
 """``orfeon study`` against AutoML systems, with the same time and two threads.
 
 A full run installs the peers in environments of their own; a peer that cannot be had is left out
-with a word. Each run is kept in ``benchmarks/results/folds``, so that an interrupted suite goes on
-where it stopped. Nothing else may run on the machine: the systems are given time of the clock.
+with a word. Each run of a system on a split of a table is a case and a line of :data:`RUNS`, so the
+suite can be run in pieces (``--case "one minute: car"``), over several days: what is there is not
+run again, whatever the versions, unless its line is deleted. Nothing else may run on the machine:
+the systems are given time of the clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,10 +35,13 @@ from benchmarks.automl_contestants import (
     measure,
 )
 from benchmarks.contestants import ORFEON
+from benchmarks.environment import commit
 from benchmarks.fold_results import FoldResults, Key
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 
+#: The runs of the full form.
+RUNS = Path("benchmarks/results/runs/automl.jsonl")
 _TEST_SHARE = 0.25
 #: Splits of each table in the full form.
 _N_SPLITS = 1
@@ -53,6 +60,7 @@ _LARGE: dict[str, Callable[[], Table]] = {
 _OTHERS = (
     "german", "car", "spambase-like", "page-blocks-like", "mammography-like", "thyroid", "segment",
     "vowel", "tickets", "heart", "horse_colic", "audio", "letter", "used_cars_vw", "abalone",
+    "australian",
 )  # fmt: skip
 
 
@@ -98,37 +106,55 @@ def split(table: Table, seed: int, n_rows: int | None = None) -> tuple[Table, Ta
 
 def _key(table: str, seed: int, system: System, race: Race) -> Key:
     rows = "" if race.n_rows is None else f", {race.n_rows} rows"
-    return Key(table, seed, f"{system.name} ({race.seconds:g} s{rows})", str(system.state()))
+    return Key(table, seed, f"{system.name} ({race.seconds:g} s{rows})", "")
 
 
-def one_table(name: str, race: Race, results: FoldResults) -> list[Measurement]:
-    """Everybody on the splits of a table."""
+def one_run(
+    name: str, seed: int, system: System, race: Race, results: FoldResults
+) -> list[Measurement]:
+    """A system on a split of a table, run if it was not run before."""
     table = read(name)
-    found: dict[str, list[dict[str, Any]]] = {system.name: [] for system in race.who}
-    for seed in range(_N_SPLITS):
-        training, test = split(table, seed, race.n_rows)
-        for system in race.who:
-            run = partial(measure, system, training, test, race.seconds, seed)
-            found[system.name].append(results.get(_key(name, seed, system, race), run))
-    ours = found[ORFEON]
-    case = f"{race.name}: {name}"
-    detail = {"n_classes": table.n_classes, "orfeon": ours}
-    alone = Measurement(
-        f"{case}: whole study", *table.shape, figure=max(run["seconds"] for run in ours), unit="s",
-        seconds=_mean(ours, "seconds"), detail=detail,
-    )  # fmt: skip
+
+    def run() -> dict[str, Any]:
+        parts = split(table, seed, race.n_rows)
+        found = measure(system, *parts, race.seconds, seed)
+        return {**found, "version": system.state(), "commit": commit(), "date": _today()}
+
+    found = results.get(_key(name, seed, system, race), run)
     return [
-        alone,
-        *(
-            Measurement(
-                case, *table.shape, figure=_loss(ours) / _loss(found[peer.name]), unit="ratio",
-                seconds=_mean(ours, "seconds"), peer=peer.name,
-                peer_seconds=_mean(found[peer.name], "seconds"),
-                detail={**detail, "peer": found[peer.name]},
-            )
-            for peer in race.who[1:]
-        ),
+        Measurement(
+            f"{race.name}: {name}, split {seed}, {system.name}", *table.shape,
+            figure=found["loss"], unit="ratio", seconds=found["seconds"], detail=found,
+        )
     ]  # fmt: skip
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def compared(name: str, race: Race, results: FoldResults) -> list[Measurement]:
+    """Orfeon against each peer on the splits of a table that both were run on."""
+    table = read(name)
+    found = []
+    for peer in race.who[1:]:
+        known = [
+            [results.known(_key(name, seed, system, race)) for system in (race.who[0], peer)]
+            for seed in range(_N_SPLITS)
+        ]
+        both = [(own, theirs) for own, theirs in known if own and theirs]
+        if not both:
+            continue
+        ours, others = zip(*both, strict=True)
+        found.append(
+            Measurement(
+                f"{race.name}: {name}, compared", *table.shape,
+                figure=_loss(ours) / _loss(others), unit="ratio", seconds=_mean(ours, "seconds"),
+                peer=peer.name, peer_seconds=_mean(others, "seconds"),
+                detail={"n_classes": table.n_classes, "orfeon": ours, "peer": others},
+            )
+        )  # fmt: skip
+    return found
 
 
 def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float:
@@ -227,7 +253,7 @@ def _alone(
 
 def suite(quick: bool) -> Suite:
     """The cases: a table each, then all of them together, at each budget."""
-    results = FoldResults(fold_results.FOLDER / "automl.jsonl")
+    results = FoldResults(fold_results.FOLDER / "automl.jsonl" if quick else RUNS)
     there, notices = installed([ORFEON_STUDY, FLAML_SYSTEM, MEDIUM, BEST], make=not quick)
     by_name = {system.name: system for system in there}
     of_minute = [by_name[name] for name in (ORFEON, FLAML, AUTOGLUON) if name in by_name]
@@ -237,13 +263,18 @@ def suite(quick: bool) -> Suite:
     if quick:
         races, names = [Race("three seconds", 3, of_minute, _QUICK_ROWS)], ["car", "used_cars_vw"]
         names = [name for name in names if name in present()]
-    cases = [
-        case
-        for race in races
-        for case in (
-            *(Case(f"{race.name}: {name}", partial(one_table, name, race, results))
-              for name in names),
-            Case(f"{race.name}: all tables", partial(together, race, results, names)),
-        )
-    ]  # fmt: skip
+    cases = [case for race in races for case in _cases(race, names, results)]
     return Suite(cases, notices)
+
+
+def _cases(race: Race, names: Sequence[str], results: FoldResults) -> list[Case]:
+    """Every run, what they say of each table, and of all."""
+    found = []
+    for name in names:
+        for seed in range(_N_SPLITS):
+            for one in race.who:
+                run = partial(one_run, name, seed, one, race, results)
+                found.append(Case(f"{race.name}: {name}, split {seed}, {one.name}", run))
+        found.append(Case(f"{race.name}: {name}, compared", partial(compared, name, race, results)))
+    whole = partial(together, race, results, names)
+    return [*found, Case(f"{race.name}: all tables", whole)]

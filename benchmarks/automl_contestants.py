@@ -140,8 +140,10 @@ def write_task(
     """Write the files that every system reads."""
     labels = [label(code) for code in range(training.n_classes)] or None
     target = training.y if labels is None else np.array(labels)[training.y]
-    training.X.assign(target=target).to_csv(folder / "train.csv", index=False)
-    test.X.to_csv(folder / "test.csv", index=False)
+    # A first line of numbers would not look like names.
+    first, second = (part.X.rename(columns="x{}".format) for part in (training, test))
+    first.assign(target=target).to_csv(folder / "train.csv", index=False)
+    second.to_csv(folder / "test.csv", index=False)
     task = {
         "classes": labels, "seconds": seconds, "threads": THREADS, "seed": seed, "preset": preset,
     }  # fmt: skip

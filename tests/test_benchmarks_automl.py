@@ -58,7 +58,7 @@ def test_answers_are_read_in_the_order_of_the_classes(tmp_path):
 def test_a_task_holds_no_target_of_the_test_rows(tmp_path):
     training, test = split(accuracy_tables.berkeley(), 0)
     write_task(tmp_path, training, test, 5.0, 1, "medium_quality")
-    assert pandas.read_csv(tmp_path / "test.csv").columns.tolist() == ["department", "sex"]
+    assert pandas.read_csv(tmp_path / "test.csv").columns.tolist() == ["xdepartment", "xsex"]
     written = pandas.read_csv(tmp_path / "train.csv")
     assert written["target"].tolist() == [f"class {code}" for code in training.y]
     task = json.loads((tmp_path / "task.json").read_text())
@@ -109,12 +109,43 @@ def test_ranks_ratios_and_intervals_over_all_tables(tmp_path, monkeypatch):
 
 def test_quick_form_runs_a_study_and_keeps_it(tmp_path, capsys):
     path = tmp_path / "automl.jsonl"
-    assert main(["automl", "--quick", "--case", ": car", "--json", str(path)]) == 0
+    command = ["automl", "--quick", "--case", ": car", "--json", str(path)]
+    assert main(command) == 0
     [line] = [json.loads(one) for one in path.read_text().splitlines()]
-    assert line["case"] == "three seconds: car: whole study"
-    [run] = line["detail"]["orfeon"]
-    assert 0 < run["loss"] < np.log(4)
-    assert 0 < run["error"] < 0.4
+    assert line["case"] == "three seconds: car, split 0, orfeon"
+    assert 0 < line["detail"]["loss"] < np.log(4)
+    assert 0 < line["detail"]["error"] < 0.4
+    assert line["detail"]["version"] == ORFEON_STUDY.state()
     assert "FLAML is left out" in capsys.readouterr().out
-    assert len((tmp_path / "folds" / "automl.jsonl").read_text().splitlines()) == 1
-    assert ORFEON in (tmp_path / "folds" / "automl.jsonl").read_text()
+    [kept] = (tmp_path / "folds" / "automl.jsonl").read_text().splitlines()
+    assert ORFEON in kept
+    assert main(command) == 0  # nothing is run twice
+    [again] = [json.loads(one) for one in path.read_text().splitlines()]
+    assert again["detail"] == line["detail"]
+
+
+def test_runs_are_made_one_by_one_and_compared_where_both_are_there(tmp_path, monkeypatch):
+    peers = [System("fast"), System("late")]
+    monkeypatch.setattr(System, "state", lambda _: "1")
+    ran = []
+
+    def measured(system, training, test, seconds, seed):
+        ran.append((system.name, seed))
+        return {"loss": 0.2 + len(ran), "error": 0.1, "seconds": 60.0, "interval": [0.1, 0.3]}
+
+    monkeypatch.setattr(automl, "measure", measured)
+    monkeypatch.setattr(automl, "read", lambda _: accuracy_tables.balance())
+    race = Race("one minute", 60, [ORFEON_STUDY, *peers])
+    path = tmp_path / "runs.jsonl"
+    names = [case.name for case in automl._cases(race, ["car"], FoldResults(path))]
+    assert names == [
+        "one minute: car, split 0, orfeon", "one minute: car, split 0, fast",
+        "one minute: car, split 0, late", "one minute: car, compared", "one minute: all tables",
+    ]  # fmt: skip
+    for part in (slice(0, 2), slice(0, 4)):  # a piece, then more in another process
+        cases = automl._cases(race, ["car"], FoldResults(path))[part]
+        found = [one for case in cases for one in case.run()]
+    assert ran == [(ORFEON, 0), ("fast", 0), ("late", 0)]
+    assert [one.peer for one in found] == [None, None, None, "fast", "late"]
+    assert found[3].figure == pytest.approx(1.2 / 2.2)
+    assert together(race, FoldResults(path), ["car", "heart"])

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.data.encoded_rows import EncodedRows
 from orfeon.data.schema import Schema
 from orfeon.data.sparse import learn_sparse, read_sparse
 from orfeon.data.training_set import (
@@ -161,6 +162,11 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
 
     # -- rows to predict -----------------------------------------------------------------------
 
+    @property
+    def _takes_encoded(self) -> bool:
+        """Whether predictions need nothing of rows but their encoding by the schema."""
+        return False
+
     def _encode(self, X: Any) -> Any:
         """Turn rows to predict into numbers, as trees take them; a clean matrix is not copied."""
         return self._encode_rows(X)
@@ -168,6 +174,8 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Any:
         """Check rows, and encode them by the schema."""
         check_is_fitted(self, "schema_")
+        if type(X) is EncodedRows:
+            return X.values
         if (
             type(X) is np.ndarray
             and X.dtype == np.float64

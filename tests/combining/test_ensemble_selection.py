@@ -19,11 +19,14 @@ from orfeon import (
     CARTRegressor,
     EnsembleSelectionClassifier,
     EnsembleSelectionRegressor,
+    RandomForestClassifier,
 )
 from orfeon.combining.greedy_selection import (
     _SCORES,
     CLASS_LOSSES,
     TARGET_LOSSES,
+    best_power,
+    powered,
     select_greedily,
 )
 from orfeon.datasets import make_friedman1, make_waveform
@@ -243,3 +246,49 @@ def test_one_class_needs_no_selection() -> None:
     X, _ = make_waveform(20, random_state=0)
     model = EnsembleSelectionClassifier(MODELS, random_state=0).fit(X, ["same"] * 20)
     assert set(model.predict(X)) == {"same"}
+
+
+def test_the_power_has_the_least_log_loss_and_a_prior() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.dirichlet([0.3, 0.3, 0.3], 4000)
+    y = np.array([rng.choice(3, p=one) for one in true])
+    flat = true**0.5 / (true**0.5).sum(axis=1, keepdims=True)  # less sure than it should be
+    weights = np.ones(4000)
+
+    def by_hand(power: float, some: slice) -> float:
+        shares = powered(flat[some], power)[np.arange(len(y[some])), y[some]]
+        return float(-np.log(np.maximum(shares, 1e-6)).sum() + 12.5 * np.log(power) ** 2)
+
+    for some in (slice(None), slice(20)):
+        grid = np.arange(0.5, 4.0, 0.005)
+        best = grid[np.argmin([by_hand(power, some) for power in grid])]
+        assert best_power(flat[some], y[some], weights[some]) == pytest.approx(best, abs=0.006)
+    assert best_power(flat, y, weights) == pytest.approx(2.0, abs=0.15)
+    assert best_power(flat[:20], y[:20], weights[:20]) < 1.5
+    copies = np.repeat(np.arange(20), 2)
+    assert best_power(flat[copies], y[copies], np.ones(40)) == best_power(
+        flat[:20], y[:20], 2 * np.ones(20)
+    )
+
+
+def test_a_mean_that_is_not_sure_enough_gets_a_power(tmp_path: Any) -> None:
+    X, y = make_waveform(300, random_state=0)
+    models = [("forest", RandomForestClassifier(20)), ("tree", CARTClassifier(max_depth=3))]
+    plain = EnsembleSelectionClassifier(models, random_state=0).fit(X, y)
+    assert plain.power_ == 1.0
+    learnt = EnsembleSelectionClassifier(models, power="auto", random_state=0).fit(X, y)
+    mean = plain.out_of_fold_predictions_
+    assert mean is not None
+    assert learnt.power_ == best_power(mean, y, np.ones(300))
+    np.testing.assert_array_equal(learnt.out_of_fold_predictions_, powered(mean, learnt.power_))
+    np.testing.assert_array_equal(
+        learnt.predict_proba(X), powered(plain.predict_proba(X), learnt.power_)
+    )
+    np.testing.assert_array_equal(learnt.predict(X), plain.predict(X))
+    given = EnsembleSelectionClassifier(models, weights=[1, 1], power=2, random_state=0).fit(X, y)
+    orfeon.save(given, tmp_path / "m.orfeon")
+    again = orfeon.load(tmp_path / "m.orfeon")
+    np.testing.assert_array_equal(again.predict_proba(X), given.predict_proba(X))
+    assert given.power_ == 2.0
+    with pytest.raises(ValueError, match="power"):
+        EnsembleSelectionClassifier(models, power=0.0).fit(X, y)

@@ -133,6 +133,14 @@ def test_a_file_without_header_gets_names(tmp_path):
         assert "no header" in notes(frame)
 
 
+def test_a_line_that_counts_the_columns_names_them(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("0,1,2,target\n5.1,3.5,0,a\n4.9,3.0,0,b\n")
+    assert list(read_file(path).columns) == ["0", "1", "2", "target"]
+    path.write_text("0,1,3,target\n5.1,3.5,0,a\n4.9,3.0,0,b\n")
+    assert len(read_file(path)) == 3
+
+
 def test_the_user_can_say_whether_there_is_a_header(tmp_path):
     path = written(tmp_path, "a.csv", "2019,2020\n5,6\n7,8\n")
     assert list(read_file(path).columns) == ["column_1", "column_2"]

@@ -68,6 +68,19 @@ def test_names_numbers_and_p_values() -> None:
     assert wording.p_value_text(math.nan) == "p unknown"
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1.0, "1"), (0.12346, "0.1235"), (-1031.4, "-1,031"), (2.5, "2.5"),
+        (1.0461e4, "10,461"), (0.00012346, "0.0001235"), (1e-7, "1e-07"), (1e20, "1e+20"),
+        (100.0, "100"), (99.996, "100"),
+    ],
+)  # fmt: skip
+def test_numbers_have_no_exponent_unless_they_are_extreme(value: float, text: str) -> None:
+    assert wording.number_text(value) == text
+    assert wording.number_text(value, grouped=False) == text.replace(",", "")
+
+
 def test_words_need_no_other_part_of_the_workbench() -> None:
     program = (
         "import sys, orfeon.utils.text\n"

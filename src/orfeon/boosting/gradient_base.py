@@ -513,6 +513,10 @@ class GradientBoosting(GradientParameters, Ensemble):
         rows, statistics = encode_in_order(samples, self.schema_, features, rng)
         return training._replace(X=rows, rows=None), statistics
 
+    @property
+    def _takes_encoded(self) -> bool:
+        return self.target_statistics_ is None and "init_estimator_" not in self.__dict__
+
     def _encode(self, X: Any) -> Floats:
         statistics = self.target_statistics_
         if statistics is None:

@@ -7,21 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
+from orfeon.base import (
+    TabularClassifierMixin,
+    TabularRegressorMixin,
+    class_codes,
+)
 from orfeon.combining.composition import COMPOSITION_TEXTS, Composition, Given, Named
+from orfeon.combining.fitting import is_frame, query
 from orfeon.combining.greedy_selection import (
     CLASS_LOSSES,
     TARGET_LOSSES,
     Loss,
+    best_power,
+    powered,
     select_greedily,
 )
+from orfeon.combining.numeric_inputs import takes_encoded
 from orfeon.combining.out_of_fold import Split, Units
+from orfeon.data.encoded_rows import EncodedRows
+from orfeon.data.training_set import read_weights, relative_weights
+from orfeon.uncertainty.prediction_sets import PredictionSetsMixin, UnseenShares
+from orfeon.uncertainty.ranks import check_coverage, upper_bound
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
@@ -58,6 +70,11 @@ _TEXTS = {
 @saved.attributes(
     weights_=saved.floats,
     out_of_fold_predictions_=saved.one_of(saved.none, saved.floats, saved.matrix),
+    _unseen=saved.optional(saved.one_of(saved.none, saved.matrix)),
+    _unseen_y=saved.optional(saved.one_of(saved.none, saved.floats, saved.indices)),
+    _unseen_weights=saved.optional(
+        saved.one_of(saved.none, saved.array("f8", 1, finite=True, low=0.0))
+    ),
 )
 class EnsembleSelection(Composition):
     """Base of the two estimators."""
@@ -77,6 +94,10 @@ class EnsembleSelection(Composition):
     min_weight: float
     weights_: Floats
     out_of_fold_predictions_: Floats | None
+    #: Weighted means for samples that the models had not seen, their targets and weights.
+    _unseen: Floats | None = None
+    _unseen_y: npt.NDArray[Any] | None = None
+    _unseen_weights: Floats | None = None
 
     def _check_settings(self, members: Named) -> None:
         if self.weights is None:
@@ -100,6 +121,7 @@ class EnsembleSelection(Composition):
         after: Callable[[], object],
     ) -> None:
         self.out_of_fold_predictions_ = None
+        self._unseen = self._unseen_y = self._unseen_weights = None
         if self.weights is not None:
             weights = np.asarray(self.weights, dtype=np.float64)
         elif splits:
@@ -111,6 +133,8 @@ class EnsembleSelection(Composition):
                 n_bags=self.n_bags, least_share=self.min_weight, rng=units.generator(2),
             ).weights  # fmt: skip
             mean = np.tensordot(weights, answers, axes=1)
+            mean = self._with_power(mean, units)
+            self._unseen, self._unseen_y, self._unseen_weights = mean, units.y, units.weights
             self.out_of_fold_predictions_ = units.on_given_rows(
                 mean if units.n_classes else mean[:, 0]
             )
@@ -122,10 +146,67 @@ class EnsembleSelection(Composition):
         fitted = self._fit_members(chosen, units.table, units, after=after)
         self._keep_members(chosen, fitted)
 
-    def _mean(self, X: Any) -> Floats:
-        """Weighted mean of the selected models."""
+    def _with_power(self, mean: Floats, units: Units) -> Floats:
+        """The out-of-fold mean as it is predicted."""
+        return mean
+
+    def keep_unseen(self, predictions: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn how wide intervals and sets are from samples that the models had not seen.
+
+        Fitting with ``weights=None`` does so by itself; with known weights it is up to you.
+
+        Parameters
+        ----------
+        predictions : array of shape (n_samples,) or (n_samples, n_classes)
+            What the weighted mean predicts for each sample when its models are trained without it.
+        y : array of shape (n_samples,)
+            Their classes or targets.
+        sample_weight : array of shape (n_samples,), optional
+            Sample weights.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         check_is_fitted(self, "estimators_")
-        answers = self._query(self.estimators_, self._rows(X), "predict_proba")
+        n_outputs = 1 if self._classes is None else len(self._classes)
+        found = np.asarray(predictions, dtype=np.float64).reshape(len(predictions), -1)
+        if found.shape != (len(y), n_outputs) or not np.isfinite(found).all():
+            raise ValueError(
+                f"predictions of shape {np.shape(predictions)} are not allowed: give finite "
+                f"numbers for each of the {len(y)} samples, in {n_outputs} columns."
+            )
+        given = np.ones(len(y)) if sample_weight is None else read_weights(sample_weight, len(y))
+        known = self._classes
+        y = np.asarray(y, np.float64) if known is None else class_codes(np.asarray(y), known)
+        self._unseen, self._unseen_y = found, y
+        self._unseen_weights = relative_weights(given)
+        return self
+
+    def _of_unseen(self, what: str) -> tuple[Floats, npt.NDArray[Any], Floats]:
+        """Predictions of unseen samples, their targets and weights."""
+        check_is_fitted(self, "estimators_")
+        if self._unseen is None or self._unseen_y is None or self._unseen_weights is None:
+            raise ValueError(
+                f"{what} needs predictions of samples that the models had not seen: fit with "
+                "weights=None, or pass them to keep_unseen."
+            )
+        return self._unseen, self._unseen_y, self._unseen_weights
+
+    def _mean(self, X: Any) -> Floats:
+        """Weighted mean of the selected models; rows are read once for those of our schema."""
+        check_is_fitted(self, "estimators_")
+        encoded = EncodedRows(self.schema_, self._encode(X))
+        plain = None
+        answers = []
+        for estimator in self.estimators_:
+            rows: Any = encoded
+            if not takes_encoded(estimator, encoded):
+                if plain is None:
+                    plain = X if is_frame(X) else self.schema_.decode(encoded.values)
+                rows = plain
+            answers.append(query(estimator, rows, self._classes, "predict_proba"))
         shares = self.weights_[self.weights_ > 0]
         total = shares[0] * answers[0]
         for share, answer in zip(shares[1:], answers[1:], strict=True):
@@ -133,8 +214,9 @@ class EnsembleSelection(Composition):
         return np.asarray(total)
 
 
+@saved.attributes(power_=saved.optional(saved.number()))
 @documented(COMPOSITION_TEXTS | _TEXTS)
-class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
+class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, EnsembleSelection):
     """A weighted mean of classifiers, chosen greedily by predictions of unseen samples.
 
     The library of models may be large and mixed; the search takes those that are good together,
@@ -149,11 +231,17 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
     loss : {"log_loss", "error", "brier"}, default="log_loss"
         What the search makes small.
     <selecting>
+    power : "auto" or float, default=1.0
+        The mean's probabilities are raised to this power and divided by their sum: above 1 they
+        are surer. "auto" learns it from the out-of-fold predictions, by log loss. Shapley values
+        are of the mean before the power.
     <running>
 
     Attributes
     ----------
     <selected>
+    power_ : float
+        The power.
     <classes>
     <features>
 
@@ -183,7 +271,11 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **EnsembleSelection._parameter_constraints,
         "loss": [StrOptions(set(CLASS_LOSSES))],
+        "power": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
+
+    power: Any
+    power_: float = 1.0
 
     def __init__(
         self,
@@ -194,6 +286,7 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
         n_rounds: int = 50,
         n_bags: int = 10,
         min_weight: float = 0.02,
+        power: float | Literal["auto"] = 1.0,
         cv: Any = 5,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -205,6 +298,7 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
         self.n_rounds = n_rounds
         self.n_bags = n_bags
         self.min_weight = min_weight
+        self.power = power
         self.cv = cv
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -233,11 +327,25 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return self._mean(X)
+        return powered(self._mean(X), self.power_)
+
+    def _train(self, *given: Any, **more: Any) -> None:
+        self.power_ = 1.0 if self.power == "auto" else float(self.power)
+        super()._train(*given, **more)
+
+    def _with_power(self, mean: Floats, units: Units) -> Floats:
+        if self.power == "auto":
+            self.power_ = best_power(mean, units.y, units.weights)
+        return powered(mean, self.power_)
+
+    def _unseen_shares(self, what: str) -> UnseenShares:
+        return UnseenShares(*self._of_unseen(what))
+
+    def _shares(self, X: Any) -> Floats:
+        return self.predict_proba(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_[shares.argmax(axis=1)])
+        return np.asarray(self.classes_[self._mean(X).argmax(axis=1)])
 
 
 @documented(COMPOSITION_TEXTS | _TEXTS)
@@ -318,3 +426,25 @@ class EnsembleSelectionRegressor(TabularRegressorMixin, EnsembleSelection):
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         return np.asarray(self._mean(X)[:, 0])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that hold the target with probability ``coverage``, all of one width.
+
+        The width is a quantile of the errors on samples that the models had not seen.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of the targets to cover, over training and new samples.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper bounds.
+        """
+        coverage = check_coverage(coverage)
+        unseen, targets, weights = self._of_unseen("predict_interval")
+        width = upper_bound(np.abs(unseen[:, 0] - targets), weights, coverage)
+        return np.asarray(self.predict(X)[:, None] + np.array([-width, width]))

@@ -14,6 +14,8 @@ Caruana, Niculescu-Mizil, Crew and Ksikes (2004). Ensemble selection from librar
 International Conference on Machine Learning, 137-144.
 Caruana, Munson and Niculescu-Mizil (2006). Getting the most out of ensemble selection.
 International Conference on Data Mining, 828-833.
+Guo, Pleiss, Sun and Weinberger (2017). On calibration of modern neural networks. International
+Conference on Machine Learning, 1321-1330.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ TARGET_LOSSES: tuple[Loss, ...] = ("squared_error", "absolute_error")
 
 #: Probabilities are not taken to be smaller than this.
 _LEAST = 1e-6
+#: Limits of the logarithm of a power, and the standard deviation of its prior.
+_POWERS, _PRIOR = (-1.0, 1.5), 0.2
 #: Predictions that are compared at once.
 _AT_ONCE = 1 << 22
 
@@ -83,6 +87,36 @@ def select_greedily(
         counts += _one_bag(scored, among, first, n_rounds, n_models)
     counts[counts < least_share * counts.sum()] = 0
     return GreedySelection(counts)
+
+
+def powered(shares: Floats, power: float) -> Floats:
+    """Probabilities raised to a power, and divided by their sum."""
+    if power == 1.0:
+        return shares
+    raised = shares**power
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def best_power(shares: Floats, y: Integers, weights: Floats) -> float:
+    """The power of a mean's probabilities with the least log loss.
+
+    A mean of models that are each sure of the same class is less sure than it should be, so the
+    power is mostly above 1 (the inverse of the temperature of Guo and others 2017). With few
+    samples it stays near 1: its logarithm has a normal prior.
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import logsumexp
+
+    logs = np.log(np.maximum(shares, _LEAST))
+    rows = np.arange(len(y))
+
+    def loss(logarithm: float) -> float:
+        scores = np.exp(logarithm) * logs
+        lost = logsumexp(scores, axis=1) - scores[rows, y]
+        return float((weights * lost).sum() + 0.5 * (logarithm / _PRIOR) ** 2)
+
+    found = minimize_scalar(loss, bounds=_POWERS, method="bounded", options={"xatol": 1e-4})
+    return round(float(np.exp(found.x)), 3)
 
 
 #: From how often each model is taken so far, and the models to add, to the loss with each of them

@@ -154,11 +154,13 @@ def _is_number(cell: str) -> bool:
 def _has_header(first: list[str], rest: list[list[str]]) -> bool:
     """Whether the first line names the columns.
 
-    It does if it has text above a column of numbers. It does not if it has a number above
-    numbers, or if most of its cells recur below.
+    It does if it has text above a column of numbers, or counts the columns. It does not if it has
+    a number above numbers, or if most of its cells recur below.
     """
     if not rest:
         return not any(map(_is_number, first))
+    if _counts_columns(first):
+        return True
     numbers_above_numbers = recurring = 0
     for j, cell in enumerate(first):
         below = [row[j] for row in rest if j < len(row) and row[j] not in ("", *MISSING_WORDS)]
@@ -168,6 +170,12 @@ def _has_header(first: list[str], rest: list[list[str]]) -> bool:
             numbers_above_numbers += _is_number(cell)
         recurring += bool(cell) and cell in below
     return not numbers_above_numbers and recurring <= len(first) / 2
+
+
+def _counts_columns(first: list[str]) -> bool:
+    """Whether the numbers of a line are 0, 1, 2 and so on, as pandas names columns."""
+    numbers = [cell for cell in first if _is_number(cell)]
+    return len(numbers) > 2 and numbers == [str(place) for place in range(len(numbers))]
 
 
 def _header_names(

@@ -92,6 +92,10 @@ class Ensemble(CallbackSupport, TabularEstimator):
     def _has_trees(self) -> bool:
         return isinstance(self.estimator_, BaseTree)
 
+    @property
+    def _takes_encoded(self) -> bool:
+        return self._has_trees
+
     def _check_base(self) -> None:
         """Reject a regressor in a classifier, and the reverse."""
         base, mine = self.estimator_, is_classifier(self)

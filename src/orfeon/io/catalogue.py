@@ -43,6 +43,7 @@ _PARTS = {
     "orfeon.calibration.venn_abers": "VennAbersCalibrator",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
+    "orfeon.combining.numeric_inputs": "NumericInputs",
     "orfeon.combining.stacking_base": "MeanAnswers",
     "orfeon.data.schema": "Schema",
     "orfeon.ensembles.ensemble": "Origin",

@@ -259,6 +259,33 @@ def check_estimator(fields: Fields) -> None:
     _check_calibrator(fields)
 
 
+def check_numeric_inputs(fields: Fields) -> None:
+    _check_table(fields)
+    schema, columns = fields["schema_"], fields["columns_"]
+    is_categorical = schema.is_categorical
+    n_numbers = int((~is_categorical).sum())
+    for name in ("fills_", "means_", "scales_"):
+        require(len(fields[name]) == n_numbers, f"{name} must have one entry per ordered feature.")
+    n_codes = int((schema.n_categories[is_categorical] + 1).sum())
+    require(len(columns) == n_codes, "columns_ must have one entry per category, and one more.")
+    require(columns.max(initial=-1) < n_numbers + n_codes, "columns_ must be few.")
+
+
+def check_selection(fields: Fields) -> None:
+    check_estimator(fields)
+    unseen, y, weights = (fields.get(f"_unseen{what}") for what in ("", "_y", "_weights"))
+    if unseen is None or y is None or weights is None:
+        require(unseen is y is weights is None, "it must have all of its unseen samples, or none.")
+        return
+    require(len(unseen) > 0 and len(unseen) == len(y) == len(weights), "its samples differ.")
+    classes = fields.get("classes_")
+    n_outputs = 1 if classes is None else len(classes)
+    require(unseen.shape[1] == n_outputs, "its unseen samples must have its outputs.")
+    is_coded = y.dtype.kind == "i"
+    require(is_coded == (classes is not None), "its unseen samples must have its targets.")
+    require(not is_coded or y.max() < n_outputs, "its unseen samples must have its classes.")
+
+
 def check_meta_decision_tree(fields: Fields) -> None:
     forest = fields["forest_"]
     require(len(forest) == 1, "it must be one tree.")
@@ -524,6 +551,8 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "ConformalRegressor": check_conformal_regressor,
     "Cuts": check_cuts,
     "DynamicSelectionClassifier": check_dynamic_selection,
+    "EnsembleSelectionClassifier": check_selection,
+    "EnsembleSelectionRegressor": check_selection,
     "EstimatorMembers": check_estimator_members,
     "Forest": check_forest,
     "GaussianExperts": check_gaussian_experts,
@@ -534,6 +563,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "LeafSamples": check_leaf_samples,
     "LeftOutSamples": check_left_out,
     "MetaDecisionTree": check_meta_decision_tree,
+    "NumericInputs": check_numeric_inputs,
     "Order": check_order,
     "ProblemMembers": check_problem_members,
     "RuleTable": check_rule_table,

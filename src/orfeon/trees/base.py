@@ -175,6 +175,10 @@ class BaseTree(TabularEstimator):
         return None
 
     @property
+    def _takes_encoded(self) -> bool:
+        return True
+
+    @property
     def _impurity(self) -> str:
         """The impurity that importances are measured in."""
         criterion = str(getattr(self, "criterion", "gini"))

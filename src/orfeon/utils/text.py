@@ -100,6 +100,20 @@ def _width(text: str) -> int:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
+def number_text(value: float, *, grouped: bool = True) -> str:
+    """A number with four digits, or all those before the point; no exponent unless it is extreme.
+
+    >>> number_text(10461.7), number_text(0.5), number_text(2019.0, grouped=False)
+    ('10,462', '0.5', '2019')
+    """
+    size = abs(value)
+    if not (size == 0 or 1e-4 <= size < 1e15):
+        return f"{value:.4g}"
+    decimals = 0 if size == 0 else max(0, 3 - math.floor(math.log10(size)))
+    text = f"{value:,.{decimals}f}" if grouped else f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def counted(number: float, one: str, many: str | None = None) -> str:
     """A number with its noun, such as "1 row" or "2,000 rows"."""
     rounded = round(number)

@@ -325,7 +325,10 @@ def test_a_weighted_mean_is_explained_where_it_is_a_sum_over_trees(tmp_path, hom
         shown = capsys.readouterr()
         if code:
             assert "GradientBoostingClassifier, whose trees add to scores" in shown.err
-            assert "'orfeon study --deployable single' delivers" in shown.err
+            assert (
+                "'orfeon study --deployable single --methods random_forest,gradient_boosting'"
+                in shown.err
+            )
         else:
             assert shown.out.startswith("prediction,reasons")
     assert main(["predict", path, data, "--interval"]) == 2

@@ -11,6 +11,7 @@ from orfeon.combining.fitting import fit_with_weights
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench import run_study
+from orfeon.workbench.experiment import builders
 from orfeon.workbench.experiment.methods import METHODS, chosen_methods
 
 OF_NUMBERS = [name for name, one in METHODS.items() if one.needs_numbers and not one.package]
@@ -103,7 +104,19 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch):
 
 def test_what_has_no_onnx_form_is_not_for_it():
     names = {one.name for one in chosen_methods(None, "regression", "onnx")}
-    assert "random_forest" in names
-    assert not names & {"linear", "kernel", "network", "neighbors", "stacking"}
-    with pytest.raises(UserError, match="deployable: is onnx, which the method linear is not"):
-        chosen_methods(["linear"], "regression", "onnx")
+    assert names >= {"random_forest", "linear", "kernel", "network"}
+    assert not names & {"neighbors", "stacking"}
+    with pytest.raises(UserError, match="deployable: is onnx, which the method neighbors is not"):
+        chosen_methods(["neighbors"], "regression", "onnx")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_networks_of_large_tables_are_trained_in_steps(task, monkeypatch):
+    def settings():
+        found = METHODS["network"].build(task, 0, X=np.zeros((100, 3))).get_params()
+        return {name.rsplit("__", 1)[1]: value for name, value in found.items() if "__" in name}
+
+    assert (settings()["solver"], settings()["hidden_layer_sizes"]) == ("lbfgs", (32,))
+    monkeypatch.setattr(builders, "_LARGE", 299)
+    assert (settings()["solver"], settings()["hidden_layer_sizes"]) == ("adam", (100,))
+    assert settings()["early_stopping"]

@@ -7,8 +7,16 @@ import pytest
 from orfeon.datasets import make_waveform
 from orfeon.workbench import run_study
 from orfeon.workbench.experiment import bench, screening
-from orfeon.workbench.experiment.screening import affordable, quick_enough
-from orfeon.workbench.store import Store
+from orfeon.workbench.experiment.choice import Evidence
+from orfeon.workbench.experiment.evaluation import timing_seconds
+from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.screening import (
+    affordable,
+    quick_enough,
+    seconds_on_samples,
+    survivors,
+)
+from orfeon.workbench.store import RunRow, Store
 
 METHODS = [
     "baseline", "cart", "c45", "igp_tree", "bagging", "random_forest", "extra_trees", "selection",
@@ -76,6 +84,35 @@ def test_slow_methods_go_before_rows_do_but_the_best_stays():
     kept, rows = affordable(list(seconds), seconds, 10_000, 0, 100.0)
     assert kept == ["a", "c", "d"]
     assert 1000 <= rows < 10_000
+
+
+def test_gradient_boosting_goes_on_and_stays():
+    names = ["bagging", "gradient_boosting", "cart", "linear", "naive_bayes"]
+    times = zip(names, [2.0, 9.0, 1.0, 1.0, 1.0], strict=True)
+    seconds = {name: (t / 2, t) for name, t in times}
+    assert affordable(names, seconds, 10_000, 0, 1.0)[0] == [
+        "gradient_boosting", "linear", "naive_bayes"
+    ]  # fmt: skip
+    plan = Plan.of("x", "classification", methods=names, keep=[])
+    scores = [0.2, 0.9, 0.3, 0.25, 0.1]
+    outer = {
+        (0, name): {"scores": {name: {"error": score, "log_loss": score}}}
+        for name, score in zip(names, scores, strict=True)
+    }
+    evidence = Evidence(plan, (0,), outer, {}, {})
+    best = ["naive_bayes", "bagging", "linear", "cart"]
+    assert survivors(evidence, set(names)) == [*best, "gradient_boosting"]
+    assert survivors(evidence, {"cart", "linear"}) == ["linear", "cart"]
+
+
+def test_the_timing_of_predictions_does_not_grow_with_the_rows():
+    timings = {"fit": 9.0, "predict cart": 0.1, "row cart": 0.01, "predict cart@0.2": 0.2}
+    assert timing_seconds(timings) == pytest.approx(3 * 0.2 * 0.3 + 5 * 0.01)
+    row = RunRow("k", {"method": "cart"}, 0, {}, 2.23, timings)
+    n_train = 2000 * 2 / 3
+    small, large = seconds_on_samples([row])["cart"]
+    assert large == pytest.approx(2.0 * (1000 / n_train) ** 1.1)
+    assert small == pytest.approx(2.0 * (500 / n_train) ** 1.1)
 
 
 def test_a_study_of_given_length_or_rows_is_not_screened(small):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from orfeon.combining.greedy_selection import select_greedily
+from orfeon.combining.greedy_selection import best_power, powered, select_greedily
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench import run_study
@@ -76,7 +76,11 @@ def test_each_fold_is_predicted_by_the_weights_that_other_rows_choose(waves, tmp
             least_share=0.03, rng=rng,
         ).weights  # fmt: skip
         own = [unpacked(by_key[RunKey(unit, None, name).key]["predictions"]) for name in names]
-        mean = sum(w * p for w, p in zip(weights, own, strict=True))
+        shares = np.tensordot(weights, answers, axes=1)
+        y_others = folding.y[np.concatenate(tests)]
+        power = best_power(shares, y_others, np.ones(len(y_others)))
+        assert evidence.outer[unit, "selection"]["power"] == power
+        mean = powered(sum(w * p for w, p in zip(weights, own, strict=True)), power)
         y = folding.y[folding.outer(unit).test]
         assert candidate.scores["error"][unit] == np.mean(mean.argmax(axis=1) != y)
         loss = -np.log(np.maximum(mean[np.arange(len(y)), y], 1e-6)).mean()
@@ -99,8 +103,8 @@ def test_the_weights_of_a_fold_do_not_depend_on_its_own_rows(waves, tmp_path):
         wrong = noise.dirichlet(np.ones(3), shape[0])
         outer[2, name] = {**outer[2, name], "predictions": packed(wrong)}
     selector = Selector(evidence.plan, folding, outer, {})
-    assert selector.weights_for(2) == before
-    assert selector.weights_for(1) != evidence.outer[1, "selection"]["weights"]
+    assert selector.mean_for(2).weights == before
+    assert selector.mean_for(1).weights != evidence.outer[1, "selection"]["weights"]
 
 
 def test_the_final_model_is_the_weighted_mean_of_models_of_all_rows(waves, monkeypatch):
@@ -118,7 +122,8 @@ def test_the_final_model_is_the_weighted_mean_of_models_of_all_rows(waves, monke
         weight * found.model.named_estimators_[name].predict_proba(X)
         for name, weight in found.weights.items()
     ]
-    np.testing.assert_allclose(found.model.predict_proba(X), sum(parts), atol=1e-12)
+    expected = powered(sum(parts), found.model.power_)
+    np.testing.assert_allclose(found.model.predict_proba(X), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("design", ["cv", "splits"])

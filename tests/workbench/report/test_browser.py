@@ -23,6 +23,7 @@ from orfeon.workbench.report.content_types import (
     Content,
     Line,
     LineChart,
+    Mark,
     Points,
     Reference,
     ScatterPlot,
@@ -68,6 +69,29 @@ def test_places_follow_the_numbers(open_report: Opener) -> None:
     x, y = ([box[side] for box in boxes] for side in "xy")
     assert x[1] - x[0] == pytest.approx(x[2] - x[1], abs=0.3)
     assert (y[0] - y[2]) / (y[0] - y[1]) == pytest.approx(0.25, abs=0.005)
+
+
+def test_years_have_no_commas_and_other_numbers_do(open_report: Opener) -> None:
+    line = Line("price", [2010, 2013, 2021], [1200, 1500, 2400])
+    axes = Axis("year", is_year=True), Axis("price")
+    report = open_report(one_chart(LineChart("", "", *axes, [line])))
+    texts = report.tab.locator(".plot text").all_inner_texts()
+    assert {"2010", "2015", "2020"} <= set(texts)
+    assert "2,000" in texts
+
+
+def test_lines_of_marks_end_below_the_names_before_them(open_report: Opener) -> None:
+    line = Line("ordered", [1, 50, 100], [0.4, 0.3, 0.2])
+    marks = [Mark("40%: 40 members", 40, 0.31), Mark("20%: 20 members", 20, 0.35)]
+    axes = Axis("Members"), Axis("Error")
+    report = open_report(one_chart(LineChart("", "", *axes, [line], marks)))
+    names = [
+        report.tab.locator(".plot text", has_text=one).bounding_box() for one in ("20%", "40%")
+    ]
+    lines = [path.bounding_box() for path in report.tab.locator(".plot path.chosen").all()]
+    assert names[0]["y"] + names[0]["height"] <= names[1]["y"] + 1
+    right = max(lines, key=lambda box: box["x"])
+    assert right["y"] >= names[0]["y"] + names[0]["height"] / 2
 
 
 def test_the_name_of_a_level_line_hides_no_points(open_report: Opener) -> None:

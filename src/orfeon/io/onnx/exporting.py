@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.combining.numeric_inputs import inputs_of
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.io.onnx.decision import Decision
@@ -47,7 +48,8 @@ def to_onnx(
     model : estimator or Forest
         A tree of orfeon; an ensemble or a booster of such trees; a tree, a forest, a bag of trees
         or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune` or in a
-        :class:`orfeon.CalibratedEnsemble`; ensemble selection among models of orfeon.
+        :class:`orfeon.CalibratedEnsemble`; ensemble selection among models of orfeon, and the
+        linear models, naive Bayes, networks and kernel machines that ``orfeon study`` trains.
     path : path-like, optional
         The file to write.
     outputs : sequence of str, optional
@@ -88,7 +90,7 @@ def to_onnx(
     in the last digits, the labels do not. An :class:`orfeon.AdaBoostPairwiseClassifier` of three
     or more classes sums hyperbolic tangents of the runtime: its probabilities may differ in the
     last digits, and its label where two classes are that close. So do calibrated models, but for
-    isotonic and Venn-Abers calibration, which need no logarithms.
+    isotonic and Venn-Abers calibration, which need no logarithms, and models on numeric inputs.
 
     Unlike the model, the exported one accepts infinite numbers.
 
@@ -184,7 +186,7 @@ def unwrapped(model: Any) -> Any:
     if isinstance(model, FrozenEstimator):
         return unwrapped(model.estimator)
     if isinstance(model, Pipeline):
-        return unwrapped(_only_step(model))
+        return inputs_of(model) or unwrapped(_only_step(model))
     return model
 
 
@@ -252,10 +254,13 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
     from orfeon.io.onnx.ensembles import decide_count, decide_mean
+    from orfeon.io.onnx.numeric_models import decide_on_numbers
     from orfeon.io.onnx.selection import decide_selection
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
 
+    if inputs_of(model) is not None:
+        return decide_on_numbers(prediction, model)
     if isinstance(model, Pipeline):
         return decide(prediction, _only_step(model))
     if isinstance(model, FrozenEstimator):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.combining.numeric_inputs import inputs_of
 from orfeon.io.onnx.decision import Decision, first_of_greatest
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.prediction import PredictionGraph
@@ -27,13 +28,18 @@ def decide_selection(
         total = graph.add("Add", total, term) if total else term
     if classes is None:
         return Decision(None, total)
-    return Decision(classes, first_of_greatest(graph, total), total)
+    decided, shares = first_of_greatest(graph, total), total
+    if model.power_ != 1.0:
+        raised = graph.add("Pow", total, graph.constant(np.array(float(model.power_))))
+        whole = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+        shares = graph.add("Div", raised, whole)
+    return Decision(classes, decided, shares)
 
 
 def _check_alike(model: Any, one: Any) -> None:
     """Reject members that read rows in another way, or know other classes."""
     name = type(one).__name__
-    if getattr(one, "schema_", None) != model.schema_:
+    if getattr(inputs_of(one) or one, "schema_", None) != model.schema_:
         raise NoOnnxFormError(
             f"{type(model).__name__} with {name}",
             "it does not read the rows as the others do",

@@ -41,9 +41,9 @@ needs little memory. The output file appears once it is complete.
 The column 'prediction' holds the class or the number. With --proba, there is also a column
 'probability_CLASS' for each class. With --interval 0.9, the columns 'low' and 'high' hold 90% of
 the true numbers, and the column 'set' the classes that contain the true one in 90% of the rows;
-both need a model with out-of-bag predictions, which 'orfeon fit' computes for bags and forests.
-With --explain 3, the column 'reasons' names the three features that matter most for the prediction
-(+) or against it (-), by their Shapley values.
+both need predictions of rows that a model had not seen: bags and forests of 'orfeon fit' have them,
+and so has ensemble selection of 'orfeon study'. With --explain 3, the column 'reasons' names the
+three features that matter most for the prediction (+) or against it (-), by their Shapley values.
 """
 
 _EXAMPLES = """\

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orfeon.errors import UserError
+from orfeon.utils.text import some_of
 
 #: Rows per piece.
 PIECE_ROWS = 20_000
@@ -49,10 +50,9 @@ def target_of(table: NamedTable, given: str | None) -> str:
     target = given if given is not None else table.target
     if target is None:
         columns = [str(column) for column in table.frame.columns]
-        shown = ", ".join(columns[:20]) + (" ..." if len(columns) > 20 else "")
         raise UserError(
             f"--target is missing: name the column to predict, such as --target {columns[-1]!r}. "
-            f"{table.name} has the columns {shown}."
+            f"{table.name} has the columns {some_of(columns, 20)}."
         )
     return target
 

@@ -150,15 +150,14 @@ def naive_bayes(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def network(kind: str) -> Build:
-    """A network with one hidden layer that stops by a tenth of the rows."""
+    """A network with one hidden layer, trained on all rows at once (L-BFGS)."""
 
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import sklearn.neural_network
 
         made = getattr(sklearn.neural_network, f"MLP{kind}")(
-            hidden_layer_sizes=(100,), alpha=0.01, early_stopping=True, max_iter=100,
-            n_iter_no_change=8, random_state=seed,
-        )  # fmt: skip
+            hidden_layer_sizes=(32,), alpha=1.0, solver="lbfgs", max_iter=200, random_state=seed
+        )
         if kind == "Classifier":
             return made
         from sklearn.compose import TransformedTargetRegressor
@@ -167,6 +166,14 @@ def network(kind: str) -> Build:
         return TransformedTargetRegressor(made, transformer=StandardScaler())
 
     return build
+
+
+#: Networks of larger tables are trained by few rows at a time, and stop by a tenth of the rows.
+_LARGE = 250_000
+_IN_STEPS = {
+    "hidden_layer_sizes": (100,), "alpha": 0.01, "solver": "adam", "early_stopping": True,
+    "max_iter": 100, "n_iter_no_change": 8,
+}  # fmt: skip
 
 
 def kernel_machine(task: Task) -> Build:
@@ -189,28 +196,19 @@ def kernel_machine(task: Task) -> Build:
 
 
 def on_numbers(model: Any, X: Any) -> Any:
-    """A model that is trained on rows such as these, turned into numbers."""
+    """A model that is trained on rows such as these, turned into numbers in each fold."""
     from sklearn.pipeline import Pipeline
 
-    wanted = model.get_params().get("basis__n_components")
+    from orfeon.combining.numeric_inputs import NumericInputs
+
+    settings = model.get_params()
+    wanted = settings.get("basis__n_components")
     if wanted is not None:  # not more functions than rows
         model.set_params(basis__n_components=min(wanted, len(X)))
-    return Pipeline([("inputs", numeric_inputs(X)), ("model", model)])
-
-
-def numeric_inputs(X: Any) -> Any:
-    """From a table with missing values and categories to scaled numbers, learnt in each fold."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    kinds = [X.dtype.kind] * X.shape[1] if not hasattr(X, "dtypes") else [t.kind for t in X.dtypes]
-    numbers = [place for place, kind in enumerate(kinds) if kind == "f"]
-    categories = [place for place, kind in enumerate(kinds) if kind != "f"]
-    fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    scaled = Pipeline([("fill", fill), ("scale", StandardScaler())])
-    one_hot = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=50, sparse_output=False
-    )
-    return ColumnTransformer([("numbers", scaled, numbers), ("categories", one_hot, categories)])
+    for name in ("", "regressor__"):
+        is_network = (
+            settings.get(f"{name}solver") == "lbfgs" and f"{name}n_iter_no_change" in settings
+        )
+        if is_network and len(X) * X.shape[1] > _LARGE:
+            model.set_params(**{name + key: value for key, value in _IN_STEPS.items()})
+    return Pipeline([("inputs", NumericInputs()), ("model", model)])

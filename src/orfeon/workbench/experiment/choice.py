@@ -23,7 +23,7 @@ from orfeon.workbench.experiment.evaluation import RunKey, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
 from orfeon.workbench.experiment.plan import Folding, Plan
-from orfeon.workbench.experiment.selection import Limit, Selector, Weights
+from orfeon.workbench.experiment.selection import Limit, Mean, Selector
 
 if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest
@@ -45,8 +45,8 @@ class Evidence:
     inner: Mapping[tuple[int, str], list[dict[str, Any]]] = field(hash=False)
     timings: Mapping[tuple[int, str], dict[str, float]] = field(hash=False)
     n_classes: int = 0
-    #: Weights of the ensemble selection that is trained in the end.
-    weights: Weights = field(default_factory=dict, hash=False)
+    #: The ensemble selection that is trained in the end.
+    mean: Mean = field(default_factory=Mean)
     #: Number of rows of equal weight that tell as much, for each tested row.
     row_worth: float = 1.0
 
@@ -83,7 +83,7 @@ class Evidence:
         outer = {place: found for place, found in outer.items() if place[0] in units}
         listed = {place: found for place, found in listed.items() if place[0] in units}
         timings = {place: found for place, found in timings.items() if place[0] in units}
-        weights: Weights = {}
+        mean = Mean()
         worth = 1.0
         if row_weights is not None:  # Kish's effective sample size
             worth = float(row_weights.sum() ** 2 / (len(row_weights) * (row_weights**2).sum()))
@@ -93,14 +93,14 @@ class Evidence:
             selector = Selector(
                 plan, folding, outer, listed, row_weights=row_weights, limits=limits
             )
-            weights = selector.weights()
+            mean = selector.mean()
             for unit in units:
                 of_unit = {name: timings[unit, name] for name in plan.fitted}
                 outer[unit, SELECTION] = selector.result(unit)
                 if plan.n_inner:
                     listed[unit, SELECTION] = selector.inner_results(unit)
                 timings[unit, SELECTION] = selector.timings(unit, of_unit)
-        return replace(found, weights=weights)
+        return replace(found, mean=mean)
 
     def limits(self, names: Iterable[str]) -> list[Limit]:
         """What the study's model may need at most, and what some candidates need."""

@@ -28,7 +28,12 @@ from orfeon.workbench.experiment.evaluation import (
     row_time,
     take_rows,
 )
-from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
+from orfeon.workbench.experiment.final import (
+    final_model,
+    keep_unseen,
+    showcase,
+    showcase_names,
+)
 from orfeon.workbench.experiment.limits import check_limits, limit_note
 from orfeon.workbench.experiment.methods import SELECTION
 from orfeon.workbench.experiment.notes import (
@@ -38,11 +43,12 @@ from orfeon.workbench.experiment.notes import (
     study_notes,
     warnings_of,
 )
-from orfeon.workbench.experiment.out_of_fold import out_of_fold, trials
+from orfeon.workbench.experiment.out_of_fold import OutOfFold, out_of_fold, trials
 from orfeon.workbench.experiment.outcome import Candidate, Honest, Showcase, StudyOutcome
 from orfeon.workbench.experiment.plan import Plan
 from orfeon.workbench.experiment.running import sample_rows
 from orfeon.workbench.experiment.scoring import TestRows
+from orfeon.workbench.experiment.selection import Mean
 from orfeon.workbench.store import RunRow
 
 if TYPE_CHECKING:
@@ -100,8 +106,7 @@ def conclude_study(
             "digest": plan.digest,
         },
         command=command, versions=dict(compared.runs[-1].versions), seed=plan.seed,
-        weights=evidence.weights,
-        out_of_fold=out_of_fold(evidence, compared.evaluation.folding, best.method),
+        weights=evidence.mean.weights, out_of_fold=compared.unseen,
         trials=trials(
             [("screening", row) for row in bench.screening] + [("", row) for row in compared.runs],
             plan.metric,
@@ -122,6 +127,7 @@ class _Comparison:
     candidates: tuple[Candidate, ...]
     honest: Honest
     best: Candidate
+    unseen: OutOfFold | None
 
     @classmethod
     def of(cls, bench: Bench, n_units: int, n_rows: int) -> _Comparison:
@@ -136,7 +142,8 @@ class _Comparison:
         if chosen is None or honest is None:
             raise UserError(f"No method could be fitted. {' '.join(failures(evidence)[:1])}")
         best = next(candidate for candidate in candidates if candidate.name == chosen)
-        return cls(evaluation, studied, counted, evidence, candidates, honest, best)
+        unseen = out_of_fold(evidence, evaluation.folding, best.method)
+        return cls(evaluation, studied, counted, evidence, candidates, honest, best, unseen)
 
 
 def _evidence(
@@ -177,7 +184,12 @@ def _train_final(
     with findings() as warnings:
         model = final_model(
             bench.plan, best.name, take_rows(prepared.X, trained), prepared.y[trained],
-            bench.n_jobs, evidence.weights, bench.columns.take(trained).weights,
+            bench.n_jobs, evidence.mean, bench.columns.take(trained).weights,
+        )  # fmt: skip
+    if best.name == SELECTION and compared.unseen is not None:
+        keep_unseen(
+            model, compared.unseen, compared.evaluation.folding, bench.classes,
+            compared.evaluation.weights,
         )  # fmt: skip
     row_seconds = row_time(model, lean(prepared.X))
     decision = _decision(bench, compared)
@@ -193,7 +205,7 @@ def _charted(bench: Bench, compared: _Comparison, pictured: Sequence[str]) -> Sh
         return showcase(
             bench.plan, compared.evaluation, bench.prepared.y[studied], pictured,
             take_rows(bench.prepared.X, studied), bench.n_jobs,
-            evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
+            Mean.of(evidence.outer.get((0, SELECTION), {})),
             min(len(evidence.units), bench.plan.n_folds),
         )  # fmt: skip
 

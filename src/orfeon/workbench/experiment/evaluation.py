@@ -54,8 +54,8 @@ def unpacked(stored: Mapping[str, Any]) -> Floats:
 
 #: A message of a warning or an error is cut there.
 _LONGEST = 300
-#: Samples by which predictions are timed.
-_TIMED_ROWS = 200
+#: Samples by which predictions are timed, and how often they and a single one are.
+_TIMED_ROWS, _TIMES, _ROW_TIMES = 200, 3, 5
 
 
 class RunKey(NamedTuple):
@@ -174,7 +174,8 @@ class Evaluation:
             model = method.build(
                 self.task, seed, self.n_jobs, self.members, X=X_train, calibrated=True
             )
-            model = fit_with_weights(model, X_train, y_train, weights, method.name)
+            with one_blas_thread():
+                model = fit_with_weights(model, X_train, y_train, weights, method.name)
         result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
         if key.inner is None and self.task == "classification":
             result["confusion"] = {}
@@ -221,6 +222,13 @@ class Evaluation:
         return candidates
 
 
+def one_blas_thread() -> Any:
+    """Sums of fits do not depend on the number of processors, nor on what else runs."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
+
+
 class _Clock:
     """Notes how long a block takes."""
 
@@ -245,11 +253,17 @@ def _prediction_time(model: Any, X: Any) -> float:
     """Seconds for 1000 samples: the best of three, as first calls and busy machines add to it."""
     enough = take_rows(X, np.resize(np.arange(len(X)), _TIMED_ROWS))
     seconds = []
-    for _ in range(3):
+    for _ in range(_TIMES):
         start = time.perf_counter()
         model.predict(enough)
         seconds.append(time.perf_counter() - start)
     return round(min(seconds) * 1000.0 / _TIMED_ROWS, 7)
+
+
+def timing_seconds(timings: Mapping[str, float | None]) -> float:
+    """How long the timing of predictions took in a run, which does not depend on its rows."""
+    shares = {"predict": _TIMES * _TIMED_ROWS / 1000.0, "row": float(_ROW_TIMES)}
+    return sum(shares.get(name.split()[0], 0.0) * (one or 0.0) for name, one in timings.items())
 
 
 def row_time(model: Any, X: Any) -> float:
@@ -259,7 +273,7 @@ def row_time(model: Any, X: Any) -> float:
     seconds = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as about names that an array does not have
-        for _ in range(5):
+        for _ in range(_ROW_TIMES):
             start = time.perf_counter()
             answer(one)
             seconds.append(time.perf_counter() - start)

@@ -159,12 +159,11 @@ METHODS = _Methods(
         Method(
             "linear", "linear model", "logistic or ridge regression on scaled features",
             {"classification": builders.logistic_regression, "regression": builders.ridge},
-            members=1, needs_numbers=True, has_onnx=False,
+            members=1, needs_numbers=True,
         ),
         Method(
             "naive_bayes", "naive Bayes", "a normal distribution for each class and feature",
             {"classification": builders.naive_bayes}, members=1, needs_numbers=True,
-            has_onnx=False,
         ),
         Method(
             "neighbors", "nearest neighbours", "the nearest training rows, weighted by distance",
@@ -181,15 +180,15 @@ METHODS = _Methods(
                 "classification": builders.kernel_machine("classification"),
                 "regression": builders.kernel_machine("regression"),
             },
-            members=1, needs_numbers=True, has_onnx=False,
+            members=1, needs_numbers=True,
         ),
         Method(
-            "network", "neural network", "one hidden layer of 100 units, stopped early",
+            "network", "neural network", "one hidden layer of 32 units, or 100 for large tables",
             {
                 "classification": builders.network("Classifier"),
                 "regression": builders.network("Regressor"),
             },
-            members=1, needs_numbers=True, has_onnx=False,
+            members=1, needs_numbers=True,
         ),
         Method(
             "bagging", "bagging", "fully grown trees on bootstrap samples",

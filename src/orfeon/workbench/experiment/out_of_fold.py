@@ -21,6 +21,7 @@ from orfeon.workbench.experiment.evaluation import RunKey, unpacked
 from orfeon.workbench.experiment.methods import SELECTION
 from orfeon.workbench.experiment.metrics import Answers
 from orfeon.workbench.experiment.plan import Folding
+from orfeon.workbench.experiment.selection import Mean
 from orfeon.workbench.store import RunRow
 
 
@@ -65,16 +66,15 @@ def out_of_fold(evidence: Evidence, folding: Folding, method: str) -> OutOfFold 
     found = []
     for unit in evidence.units:
         result = evidence.outer[unit, method]
-        shares = result.get("weights", {}) if method == SELECTION else {method: 1.0}
-        stored = [
-            evidence.outer[unit, name]["predictions"]
-            for name in shares
+        mean = Mean.of(result) if method == SELECTION else Mean({method: 1.0})
+        stored = {
+            name: unpacked(evidence.outer[unit, name]["predictions"])
+            for name in mean.weights
             if "predictions" in evidence.outer[unit, name]
-        ]
-        if not stored or len(stored) < len(shares):
+        }
+        if not stored or len(stored) < len(mean.weights):
             return None
-        mean = np.tensordot(list(shares.values()), [unpacked(one) for one in stored], axes=1)
-        found.append(mean)
+        found.append(mean(stored))
     tests = [folding.outer(unit).test for unit in evidence.units]
     rows = np.concatenate(tests)
     units = np.repeat(evidence.units, [len(test) for test in tests])

@@ -200,8 +200,9 @@ class Folding:
 
 #: The ordering rule of each task.
 DEFAULT_RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
-#: What results look like: runs that were stored in another form belong to another study.
-RESULTS = 3
+#: What results look like: runs stored in another form, or with other settings of methods, belong to
+#: another study.
+RESULTS = 4
 #: Rules that can order regressors.
 _FOR_REGRESSORS = ("reduce_error", "complementarity", "individual_error")
 

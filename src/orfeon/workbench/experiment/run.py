@@ -102,7 +102,7 @@ def run_study(
         Members of every ensemble.
     deployable : {"any", "onnx", "single", "small"}, default="any"
         What may be delivered: any model; one with an ONNX form, which leaves out stacking
-        and models of scikit-learn; a single tree or ensemble; or a model
+        and nearest neighbours; a single tree or ensemble; or a model
         whose file has at most 1 MB.
     latency : float, optional
         Seconds that the prediction of a single row may take, as measured in the runs.

@@ -10,6 +10,7 @@ import numpy as np
 
 from orfeon.utils.text import clauses
 from orfeon.workbench.experiment.choice import STRICT, Evidence, method_of
+from orfeon.workbench.experiment.evaluation import timing_seconds
 from orfeon.workbench.experiment.methods import BASELINE, METHODS
 from orfeon.workbench.experiment.plan import Kind, Plan
 from orfeon.workbench.experiment.running import SAMPLES, affordable_rows
@@ -22,6 +23,8 @@ ROWS, FOLDS = 2000, 3
 _KEPT = 4
 #: Methods that are kept, however few rows that leaves.
 _FEWEST = 3
+#: Gains more from further rows than others do, and is quick: few rows cannot rule it out.
+_STEADY = "gradient_boosting"
 #: Fewer methods are not worth a screening.
 FEWEST_METHODS = 7
 
@@ -46,7 +49,10 @@ def quick_enough(
 
 
 def survivors(evidence: Evidence, among: set[str]) -> list[str]:
-    """Methods that may go on, best first: the best by either measure, and those good together."""
+    """Methods that may go on, best first: the best by either measure, and those good together.
+
+    Gradient boosting goes on, too.
+    """
     plan = evidence.plan
     ranks = []
     for metric in (plan.metric, STRICT[plan.task]):
@@ -55,10 +61,12 @@ def survivors(evidence: Evidence, among: set[str]) -> list[str]:
             (score, name) for name, score in best.items() if np.isfinite(score) and name in among
         )
         ranks.append([name for _, name in able if name != BASELINE])
-    by_share = sorted(evidence.weights, key=lambda name: -evidence.weights[name])
+    weights = evidence.mean.weights
+    by_share = sorted(weights, key=lambda name: -weights[name])
     by_share = [name for name in by_share if name in among]
     pairs = itertools.chain.from_iterable(zip(*ranks, strict=True))
-    return list(dict.fromkeys([*itertools.islice(pairs, 2 * _KEPT), *by_share]))
+    steady = [_STEADY] if any(_STEADY in names for names in ranks) else []
+    return list(dict.fromkeys([*itertools.islice(pairs, 2 * _KEPT), *by_share, *steady]))
 
 
 def affordable(
@@ -68,14 +76,19 @@ def affordable(
     n_inner: int,
     budget: float,
 ) -> tuple[list[str], int]:
-    """Methods and rows that fit a budget: slow methods go before rows do, but the best stays."""
+    """Methods and rows that fit a budget: slow methods go before rows do.
+
+    Gradient boosting stays, or the best one if it is not there.
+    """
     kept = list(names)
+    stays = _STEADY if _STEADY in kept else kept[0]
     while True:
         own = {name: seconds[name] for name in kept}
         rows = affordable_rows(own, n_rows, n_inner, budget)
         if rows == n_rows or len(kept) <= _FEWEST:
             return kept, rows
-        kept.remove(max(kept[1:], key=lambda name: seconds[name][1]))
+        others = [name for name in kept if name != stays]
+        kept.remove(max(others, key=lambda name: seconds[name][1]))
 
 
 def screened_out(evidence: Evidence, kept: Iterable[str]) -> str:
@@ -102,7 +115,8 @@ def seconds_on_samples(rows: Iterable[RunRow]) -> Mapping[str, tuple[float, floa
     least: dict[str, float] = {}
     for row in rows:
         name = row.configuration["method"]
-        least[name] = min(least.get(name, np.inf), row.seconds)  # first runs may compile
+        growing = max(row.seconds - timing_seconds(row.timings or {}), 0.1 * row.seconds)
+        least[name] = min(least.get(name, np.inf), growing)  # first runs may compile
     n_train = ROWS * (FOLDS - 1) / FOLDS
     return {
         name: tuple(seconds * (size / n_train) ** METHODS[name].growth for size in SAMPLES)

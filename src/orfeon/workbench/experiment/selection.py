@@ -8,12 +8,13 @@ mean is scored on the fold as any other candidate.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from orfeon.combining.greedy_selection import Loss, select_greedily
+from orfeon.combining.greedy_selection import Loss, best_power, powered, select_greedily
+from orfeon.data.training_set import relative_weights
 from orfeon.utils.types import Floats, Integers
 from orfeon.workbench.experiment.evaluation import confusions, packed, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, SELECTION
@@ -31,6 +32,24 @@ _N_ROUNDS, _N_BAGS, _LEAST_WEIGHT = 50, 5, 0.03
 
 Weights = Mapping[str, float]
 Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A weighted mean of models, and the power that its probabilities are raised to."""
+
+    weights: Weights = field(default_factory=dict, hash=False)
+    power: float = 1.0
+
+    @classmethod
+    def of(cls, result: Result) -> Mean:
+        """The mean of a stored result; none if it failed."""
+        return cls(result.get("weights", {}), result.get("power", 1.0))
+
+    def __call__(self, predictions: Mapping[str, Floats]) -> Floats:
+        """The mean of some models' predictions."""
+        parts = [predictions[name] for name in self.weights]
+        return powered(np.tensordot(list(self.weights.values()), parts, axes=1), self.power)
 
 
 @dataclass(frozen=True)
@@ -83,31 +102,31 @@ class Selector:
         usual: Loss = "log_loss" if self.plan.task == "classification" else "squared_error"
         return _LOSSES.get(self.plan.metric, usual)
 
-    def weights(self) -> Weights:
-        """Weights for the final model, chosen by the predictions of all outer folds."""
+    def mean(self) -> Mean:
+        """The mean of the final model, chosen by the predictions of all outer folds."""
         return self._by_units(self._units, 0)
 
-    def weights_for(self, unit: int) -> Weights:
-        """Weights chosen without the test rows of an outer fold."""
+    def mean_for(self, unit: int) -> Mean:
+        """The mean chosen without the test rows of an outer fold."""
         if self.plan.n_inner:
             inner = [self._inner[unit, name] for name in self.names]
             tests = [split.test for split in self.folding.both(unit)[1]]
             return self._search(list(zip(*inner, strict=True)), tests, 1 + unit)
         others = self.plan.others(unit, self._units)
         if not others and self.plan.design == "time":  # nothing is known before the first rows
-            return self._within_limits(lambda names: dict.fromkeys(names, 1.0 / len(names)))
+            return Mean(self._within_limits(lambda names: dict.fromkeys(names, 1.0 / len(names))))
         return self._by_units(others, 1 + unit)
 
-    def _by_units(self, units: Sequence[int], seed: int) -> Weights:
+    def _by_units(self, units: Sequence[int], seed: int) -> Mean:
         parts = [[self._outer[unit, name] for name in self.names] for unit in units]
         return self._search(parts, [self._tests[unit] for unit in units], seed)
 
     def _search(
         self, parts: Sequence[Sequence[Result]], tests: Sequence[Integers], seed: int
-    ) -> Weights:
+    ) -> Mean:
         """Search by the predictions of some test parts, a sequence of models for each."""
         if not parts or not self.names:
-            return {}
+            return Mean()
         answers = np.concatenate(
             [np.stack([unpacked(one["predictions"]) for one in part]) for part in parts], axis=1
         )
@@ -116,7 +135,13 @@ class Selector:
         if len(tested) > _MOST_ROWS:
             rows = np.sort(rng.choice(len(tested), _MOST_ROWS, replace=False))
             answers, tested = answers[:, rows], tested[rows]
-        return self._within_limits(lambda names: self._shares(names, answers, tested, rng))
+        weights = self._within_limits(lambda names: self._shares(names, answers, tested, rng))
+        found = Mean(weights)
+        if self._loss != "log_loss" or not weights:
+            return found
+        shares = found(dict(zip(self.names, answers, strict=True)))
+        known = np.ones(len(tested)) if self._row_weights is None else self._row_weights[tested]
+        return Mean(weights, best_power(shares, self.folding.y[tested], relative_weights(known)))
 
     def _within_limits(self, weigh: Callable[[list[str]], Weights]) -> Weights:
         """Weights of models that keep to all limits: what needs most is left out, one by one."""
@@ -145,7 +170,7 @@ class Selector:
     def result(self, unit: int) -> dict[str, Any]:
         """What a run of the weighted mean on an outer fold would have stored."""
         results = {name: self._outer[unit, name] for name in self.names}
-        return self._scored(self.weights_for(unit), results, self._tests[unit])
+        return self._scored(self.mean_for(unit), results, self._tests[unit])
 
     def inner_results(self, unit: int) -> list[dict[str, Any]]:
         """The same for its inner folds, each with weights chosen by the others."""
@@ -155,30 +180,28 @@ class Selector:
         found = []
         for i, (part, test) in enumerate(zip(parts, tests, strict=True)):
             others = [j for j in range(len(parts)) if j != i]
-            weights = self._search([parts[j] for j in others], [tests[j] for j in others], 1 + unit)
-            found.append(self._scored(weights, dict(zip(self.names, part, strict=True)), test))
+            mean = self._search([parts[j] for j in others], [tests[j] for j in others], 1 + unit)
+            found.append(self._scored(mean, dict(zip(self.names, part, strict=True)), test))
         return found
 
-    def _scored(
-        self, weights: Weights, results: Mapping[str, Result], test: Integers
-    ) -> dict[str, Any]:
+    def _scored(self, how: Mean, results: Mapping[str, Result], test: Integers) -> dict[str, Any]:
         """The weighted mean of some predictions, as a result."""
+        weights = how.weights
         if not weights:
             return {"failed": "No model predicted all folds, so there was nothing to select."}
         chosen = [results[name] for name in weights]
-        mean = np.tensordot(
-            list(weights.values()), [unpacked(one["predictions"]) for one in chosen], axes=1
-        )
+        mean = how({name: unpacked(results[name]["predictions"]) for name in weights})
         sizes = [one["sizes"][name] for name, one in zip(weights, chosen, strict=True)]
         amounts = [what for what in ("members", "nodes", "bytes") if what in sizes[0]]
         found: dict[str, Any] = {
             "n": chosen[0]["n"],
             "weights": weights,
+            "power": how.power,
             "sizes": {SELECTION: {what: sum(one[what] or 0 for one in sizes) for what in amounts}},
             "predictions": packed(mean),
         }
         y, is_class = self.folding.y[test], self.plan.task == "classification"
-        predicted = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
+        predicted: Any = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
         counted = None if self._row_weights is None else self._row_weights[test]
         scores = losses(Answers(y, predicted, mean, counted), self.plan.task, self.plan.metric)
         found["scores"] = {SELECTION: scores}
@@ -188,7 +211,7 @@ class Selector:
 
     def timings(self, unit: int, of: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Times of the selected models, one after the other, from those of all models."""
-        names = list(self.weights_for(unit))
+        names = list(self.mean_for(unit).weights)
         found = {"fit": sum(of[name].get("fit", 0.0) for name in names)}
         for what in ("predict", "row"):
             found[f"{what} {SELECTION}"] = sum(of[one].get(f"{what} {one}", 0.0) for one in names)

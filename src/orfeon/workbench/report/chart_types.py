@@ -74,6 +74,7 @@ class Axis:
     decimals: int | None = None
     low: Number = None
     high: Number = None
+    is_year: bool = False
 
     def __post_init__(self) -> None:
         check_choice("scale", self.scale, Scale)

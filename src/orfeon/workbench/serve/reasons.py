@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.errors import ArgumentError
+from orfeon.utils.text import number_text
 from orfeon.utils.types import Floats
 
 
@@ -44,7 +45,10 @@ def reasons(model: Any, X: Any, predicted: Any, n_reasons: int) -> list[str]:
     except (TypeError, ValueError, NotImplementedError) as error:
         hint = ""
         if isinstance(model, Composition):  # a selection or a stack, which a study delivers
-            hint = " 'orfeon study --deployable single' delivers a model of one kind."
+            hint = (
+                " 'orfeon study --deployable single --methods random_forest,gradient_boosting' "
+                "delivers a model that can be explained."
+            )
         raise ArgumentError("explain", f"{error}{hint}") from error
     values = _of_predicted(found, model, predicted)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :n_reasons]
@@ -71,5 +75,5 @@ def _of_predicted(found: Any, model: Any, predicted: Any) -> Floats:
 
 def _shown(value: Any) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.4g}"
+        return number_text(float(value), grouped=False)
     return str(value)

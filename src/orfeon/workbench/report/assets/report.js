@@ -68,7 +68,7 @@
   // -- numbers -----------------------------------------------------------------------------------
 
   /** A number as the tables of the page show it: true minus, commas between thousands. */
-  const show = (value, decimals, percent) => {
+  const show = (value, decimals, percent, isYear) => {
     if (!known(value)) return "–";
     const number = percent ? 100 * value : value;
     if (!known(decimals)) {
@@ -77,11 +77,11 @@
         : Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(number)))));
     }
     let [whole, rest] = Math.abs(number).toFixed(decimals).split(".");
-    whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+    if (!isYear) whole = whole.replace(/\B(?=(\d{3})+$)/g, ",");
     const text = rest ? `${whole}.${rest}` : whole;
     return (number < 0 && /[1-9]/.test(text) ? "\u2212" : "") + text + (percent ? "%" : "");
   };
-  const onAxis = (axis) => (value) => show(value, axis.decimals, axis.percent);
+  const onAxis = (axis) => (value) => show(value, axis.decimals, axis.percent, axis.is_year);
   const withEnds = (text, low, high, say) =>
     known(low) && known(high) ? `${text} (${say(low).replace("%", "")} to ${say(high)})` : text;
 
@@ -140,7 +140,8 @@
       low -= around;
       high += around;
     }
-    const step = stepFor(high - low, most);
+    let step = stepFor(high - low, most);
+    if (axis.is_year && step % 1) step = step < 1 ? 1 : 5;
     if (!known(axis.low)) low = Math.floor(low / step + 1e-9) * step;
     if (!known(axis.high)) high = Math.ceil(high / step - 1e-9) * step;
     const first = Math.ceil(low / step - 1e-9),
@@ -158,7 +159,7 @@
             : 0),
       ),
     );
-    const say = (tick) => show(tick, decimals, axis.percent);
+    const say = (tick) => show(tick, decimals, axis.percent, axis.is_year);
     return { low, high, ticks, say, share: (value) => (value - low) / (high - low) };
   };
   const logScale = (axis, values, most) => {
@@ -210,8 +211,9 @@
         half = widthOf(text, 12) / 2;
       draw(svg, "path", { class: "grid", d: `M${x} ${top}V${bottom}` });
       if (x - half < free) continue;
-      draw(svg, "text", { x, y: bottom + 17, "text-anchor": "middle" }, text);
-      free = x + half + 8;
+      const middle = Math.min(x, svg.viewBox.baseVal.width - half);
+      draw(svg, "text", { x: middle, y: bottom + 17, "text-anchor": "middle" }, text);
+      free = middle + half + 8;
     }
     if (label) {
       const text = clip(label, scale.end - 4, 12);
@@ -309,7 +311,9 @@
   };
   /** What the report speaks of: a line up from the axis, a ring, and its name at the top. */
   const chosenMarks = (svg, data, at) => {
-    const marks = (data.marks || []).map((mark, i) => ({
+    // From left to right: a line ends below the names of those before it.
+    const inOrder = [...(data.marks || [])].sort((one, other) => one.x - other.x);
+    const marks = inOrder.map((mark, i) => ({
       label: mark.label,
       x: at.x.at(mark.x),
       y: at.y.at(mark.y),

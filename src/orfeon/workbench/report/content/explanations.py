@@ -8,7 +8,7 @@ import numpy as np
 
 from orfeon.combining.ensemble_selection import EnsembleSelection
 from orfeon.inspection import ShapleyValues, shap_values
-from orfeon.utils.text import short
+from orfeon.utils.text import number_text, short
 from orfeon.utils.types import Floats, Integers
 from orfeon.workbench.experiment.evaluation import model_size, take_rows
 from orfeon.workbench.experiment.methods import METHODS
@@ -29,6 +29,8 @@ from orfeon.workbench.report.content_types import (
 
 #: Features with Shapley values, and with curves of their own.
 _SHOWN, _EFFECTS = 10, 3
+#: Whole numbers of this size are years, which have no comma.
+_YEARS = (1500, 2200)
 #: Rows that are explained at most and at least, and nodes times rows.
 _ROWS, _FEWEST, _WORK = 250, 15, 8_000_000
 #: Rows and values of an effect, and classes with curves.
@@ -126,7 +128,7 @@ def dependence_chart(found: Explained, j: int) -> Chart | None:
         return None
     name, values = short(found.values.names[j], 40), _towards(found)
     return ScatterPlot(
-        f"Shapley values of {name}", "One point per row.", Axis(name),
+        f"Shapley values of {name}", "One point per row.", _axis(name, column),
         Axis(f"Change of the {found.values.what}"),
         [Points("rows", column.tolist(), values[:, j].tolist(), group=0)], narrow=True,
     )  # fmt: skip
@@ -149,7 +151,16 @@ def _mean_sizes(found: Explained) -> BarChart:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else short(value, 40)
+    return number_text(value, grouped=False) if isinstance(value, float) else short(value, 40)
+
+
+def _axis(name: str, column: Any) -> Axis:
+    """The axis of a numeric feature."""
+    known = column[np.isfinite(column)]
+    are_years = len(known) > 0 and bool(
+        (known == np.rint(known)).all() and known.min() >= _YEARS[0] and known.max() <= _YEARS[1]
+    )
+    return Axis(name, is_year=are_years)
 
 
 def _tones(column: Any) -> list[float | None]:
@@ -219,7 +230,9 @@ def _effect(outcome: StudyOutcome, model: Any, X: Any, j: int) -> Chart | None:
             Line(titles[k], grid, means[:, k].tolist(), group=k if len(some) > 1 else 0)
             for k in some
         ]
-        return LineChart(title, caption, Axis(short(name, 40)), axis, series, narrow=True)
+        return LineChart(
+            title, caption, _axis(short(name, 40), column_of(X, j)), axis, series, narrow=True
+        )
     bars = [Bars(titles[k], means[:, k].tolist(), group=k if len(some) > 1 else 0) for k in some]
     names = [short(value, 40) for value in grid]
     return BarChart(title, caption, axis, names, bars, narrow=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from orfeon.inspection import interval_coverage, reliability_curve
 from orfeon.uncertainty.ranks import upper_bound
-from orfeon.utils.text import capital, short
+from orfeon.utils.text import capital, number_text, short
 from orfeon.utils.types import Floats, Integers
 from orfeon.workbench.experiment.metrics import METRICS, Metric
 from orfeon.workbench.experiment.out_of_fold import OutOfFold
@@ -240,13 +240,14 @@ def cross_intervals(found: OutOfFold, coverage: float) -> Floats | None:
 def _coverage(true: Floats, intervals: Floats) -> BarChart:
     found = interval_coverage(true, intervals, n_bins=_GROUPS)
     names = [
-        f"{low:.4g} to {high:.4g}"
+        f"{number_text(low)} to {number_text(high)}"
         for low, high in zip(found.edges[:-1], found.edges[1:], strict=True)
     ]
     caption = (
-        f"Prediction ± {found.width / 2:.4g} on average, from the errors on rows of other folds, "
-        f"should hold {_COVERAGE:.0%} of the true values and holds {100 * found.coverage:.1f}%. "
-        "Bars below it: predictions of this size need wider intervals."
+        f"Prediction ± {number_text(found.width / 2)} on average, from the errors on rows of other "
+        f"folds, should hold {_COVERAGE:.0%} of the true values and holds "
+        f"{100 * found.coverage:.1f}%. Bars below it: predictions of this size need wider "
+        "intervals."
     )
     axis = Axis("Share of true values inside", percent=True, low=0.0, high=1.0)
     bars = [Bars("inside", found.bin_coverage.tolist(), group=0)]
