@@ -18,13 +18,11 @@ trees. Nature Machine Intelligence 2, 56-67.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from orfeon.kernels.bits import count_ones
-from orfeon.kernels.shapley.paths import Nodes, branches_of
-from orfeon.utils.jit import array_step, kernel, step
+from orfeon.kernels.shapley.paths import branches_of
+from orfeon.utils.jit import array_step, kernel
 
 #: More features on a path have no bits.
 MOST_FEATURES = 64
@@ -97,166 +95,120 @@ def meet(own, full, theirs, counts, n_theirs, plus, minus, parts):
     return found
 
 
-class Groups(NamedTuple):
-    """Equal sets of rows at a leaf, and a table in which sets are looked up."""
-
-    slots: Any
-    stamps: Any
-    theirs: Any
-    their_counts: Any
-    ours: Any
-    our_counts: Any
-    group_of: Any
-    meets: Any
-    parts: Any
-
-
-class Path(NamedTuple):
-    """Rows, background first, and the sets that they pass at each level of the path."""
-
-    x: Any
-    taken: Any
-    passed: Any
-    node_at: Any
-    child_at: Any
-    is_new: Any
-    slot_of: Any
-    player_at: Any
-
-
-@step
-def new_groups(n_back, block):
-    bits = 1
-    while (1 << bits) < 2 * (n_back + block):
-        bits += 1
-    return Groups(
-        np.zeros(1 << bits, np.int64), np.zeros(1 << bits, np.int64), np.empty(n_back, np.uint64),
-        np.empty(n_back, np.int64), np.empty(block, np.uint64), np.empty(block, np.int64),
-        np.empty(n_back + block, np.int64), np.empty(block, np.bool_), np.empty((block, 64)),
-    ), np.uint64(64 - bits)  # fmt: skip
-
-
-@step
-def new_path(sizes, n_features, n_players, total):
-    levels = 1
-    for t in range(sizes.shape[0]):
-        levels = max(levels, sizes[t, 1] + 1)
-    return Path(
-        np.empty((n_features, total)), np.empty((levels, total), np.int32),
-        np.empty((levels, total), np.uint64), np.empty(levels, np.int64),
-        np.empty(levels, np.int64), np.empty(levels, np.bool_), np.full(n_players, -1, np.int64),
-        np.empty(64, np.int64),
-    )  # fmt: skip
-
-
-@array_step
-def enter_child(trees, base, level, n_slots, path, both):
-    """Enter the next child of the node above a level; the number of features on the path."""
-    at = path.node_at[level - 1]
-    place = path.child_at[level - 1]
-    j = trees.player[at]
-    path.child_at[level - 1] += 1
-    path.node_at[level] = base + trees.first_child[at] + place
-    path.child_at[level] = 0
-    taken, above, passed = path.taken[level - 1], path.passed[level - 1], path.passed[level]
-    path.is_new[level] = path.slot_of[j] < 0
-    if path.is_new[level]:
-        path.slot_of[j] = n_slots
-        path.player_at[n_slots] = j
-        n_slots += 1
-        bit = np.uint64(1) << np.uint64(path.slot_of[j])
-        passed_first(taken, place, bit, above, passed, both)
-    else:
-        bit = np.uint64(1) << np.uint64(path.slot_of[j])
-        passed_again(taken, place, bit, above, passed, both)
-    return n_slots
-
-
-@array_step
-def add_leaf(passed, child, n_slots, stamp, shift, groups, values, plus, minus, player_at, column,
-             begin, n_rows, out):  # fmt: skip
-    """Add what a leaf gives to each row, summed over the background rows."""
-    n_columns = values.shape[1]
-    n_back = groups.theirs.shape[0]
-    full = ~np.uint64(0) >> np.uint64(64 - n_slots)
-    n_theirs = group(
-        passed, 0, n_back, groups.slots, groups.stamps, stamp, shift, groups.group_of,
-        groups.theirs, groups.their_counts,
-    )  # fmt: skip
-    n_ours = group(
-        passed, n_back, n_back + n_rows, groups.slots, groups.stamps, stamp + 1, shift,
-        groups.group_of, groups.ours, groups.our_counts,
-    )  # fmt: skip
-    for g in range(n_ours):
-        groups.meets[g] = meet(
-            groups.ours[g], full, groups.theirs, groups.their_counts, n_theirs, plus, minus,
-            groups.parts[g, :n_slots],
-        )  # fmt: skip
-    for r in range(n_rows):
-        g = groups.group_of[r]
-        if not groups.meets[g]:
-            continue
-        for s in range(n_slots):
-            one = groups.parts[g, s]
-            if one != 0.0:
-                for k in range(n_columns):
-                    out[begin + r, player_at[s], column + k] += one * values[child, k]
-
-
 @kernel
 def add_background_values(tree_start, feature, player, threshold, first_child, n_children, missing,
                           is_categorical, branches, values, column, sizes, plus, minus, background,
                           X, first, last, block, n_players, out):  # fmt: skip
     """Add the Shapley values of rows, summed over background rows, to ``out``."""
-    trees = Nodes(
-        tree_start, feature, player, threshold, first_child, n_children, missing, is_categorical,
-        branches,
-    )  # fmt: skip
+    n_columns = values.shape[1]
     n_features = X.shape[1]
     n_back = background.shape[0]
-    groups, shift = new_groups(n_back, block)
-    path = new_path(sizes, n_features, n_players, n_back + block)
+    levels = 1
+    for t in range(sizes.shape[0]):
+        levels = max(levels, sizes[t, 1] + 1)
+    total = n_back + block
+    bits = 1
+    while (1 << bits) < 2 * total:
+        bits += 1
+    shift = np.uint64(64 - bits)
+    slots = np.zeros(1 << bits, np.int64)
+    stamps = np.zeros(1 << bits, np.int64)
     stamp = 0
+    x = np.empty((n_features, total))
+    taken = np.empty((levels, total), np.int32)
+    passed = np.empty((levels, total), np.uint64)
+    theirs = np.empty(n_back, np.uint64)
+    their_counts = np.empty(n_back, np.int64)
+    ours = np.empty(block, np.uint64)
+    our_counts = np.empty(block, np.int64)
+    group_of = np.empty(total, np.int64)
+    meets = np.empty(block, np.bool_)
+    node_at = np.empty(levels, np.int64)
+    child_at = np.empty(levels, np.int64)
+    is_new = np.empty(levels, np.bool_)
+    slot_of = np.full(n_players, -1, np.int64)
+    player_at = np.empty(64, np.int64)
+    parts = np.empty((block, 64))
     for j in range(n_features):
         for r in range(n_back):
-            path.x[j, r] = background[r, j]
+            x[j, r] = background[r, j]
     for begin in range(first, last, block):
         n_rows = min(block, last - begin)
         both = n_back + n_rows
         for j in range(n_features):
             for r in range(n_rows):
-                path.x[j, n_back + r] = X[begin + r, j]
+                x[j, n_back + r] = X[begin + r, j]
         for t in range(tree_start.shape[0] - 1):
             base = tree_start[t]
             if n_children[base] == 0:
                 continue
             level = 0
             n_slots = 0
-            path.node_at[0] = base
-            path.child_at[0] = 0
-            path.passed[0] = np.uint64(0)
+            node_at[0] = base
+            child_at[0] = 0
+            passed[0] = np.uint64(0)
             branches_of(
-                base, path.x, feature, threshold, missing, is_categorical, branches, both,
-                path.taken[0],
-            )  # fmt: skip
+                base, x, feature, threshold, missing, is_categorical, branches, both, taken[0]
+            )
             while level >= 0:
-                if path.child_at[level] < n_children[path.node_at[level]]:
+                at = node_at[level]
+                place = child_at[level]
+                if place < n_children[at]:
+                    j = player[at]
+                    child = base + first_child[at] + place
+                    child_at[level] += 1
                     level += 1
-                    n_slots = enter_child(trees, base, level, n_slots, path, both)
-                    child = path.node_at[level]
+                    node_at[level] = child
+                    child_at[level] = 0
+                    is_new[level] = slot_of[j] < 0
+                    if slot_of[j] < 0:
+                        slot_of[j] = n_slots
+                        player_at[n_slots] = j
+                        n_slots += 1
+                        bit = np.uint64(1) << np.uint64(slot_of[j])
+                        passed_first(
+                            taken[level - 1], place, bit, passed[level - 1], passed[level], both
+                        )
+                    else:
+                        bit = np.uint64(1) << np.uint64(slot_of[j])
+                        passed_again(
+                            taken[level - 1], place, bit, passed[level - 1], passed[level], both
+                        )
                     if n_children[child] > 0:
                         branches_of(
-                            child, path.x, feature, threshold, missing, is_categorical, branches,
-                            both, path.taken[level],
+                            child, x, feature, threshold, missing, is_categorical, branches, both,
+                            taken[level],
                         )  # fmt: skip
                         continue
-                    add_leaf(
-                        path.passed[level], child, n_slots, stamp + 1, shift, groups, values, plus,
-                        minus, path.player_at, column[t], begin, n_rows, out,
+                    full = ~np.uint64(0) >> np.uint64(64 - n_slots)
+                    stamp += 1
+                    n_theirs = group(
+                        passed[level], 0, n_back, slots, stamps, stamp, shift, group_of, theirs,
+                        their_counts,
                     )  # fmt: skip
-                    stamp += 2
+                    stamp += 1
+                    n_ours = group(
+                        passed[level], n_back, both, slots, stamps, stamp, shift, group_of, ours,
+                        our_counts,
+                    )  # fmt: skip
+                    for g in range(n_ours):
+                        meets[g] = meet(
+                            ours[g], full, theirs, their_counts, n_theirs, plus, minus,
+                            parts[g, :n_slots],
+                        )  # fmt: skip
+                    for r in range(n_rows):
+                        g = group_of[r]
+                        if not meets[g]:
+                            continue
+                        for s in range(n_slots):
+                            one = parts[g, s]
+                            if one != 0.0:
+                                for k in range(n_columns):
+                                    out[begin + r, player_at[s], column[t] + k] += (
+                                        one * values[child, k]
+                                    )
                     continue
-                if level > 0 and path.is_new[level]:
-                    path.slot_of[player[path.node_at[level - 1]]] = -1
+                if level > 0 and is_new[level]:
+                    slot_of[player[node_at[level - 1]]] = -1
                     n_slots -= 1
                 level -= 1

@@ -25,25 +25,11 @@ Yu et al. (2022). Linear TreeShap. Advances in Neural Information Processing Sys
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from orfeon.utils.jit import array_step, kernel, step, with_step
-
-
-class Nodes(NamedTuple):
-    """The tests of all nodes; players are features, or groups of them."""
-
-    start: Any
-    feature: Any
-    player: Any
-    threshold: Any
-    first_child: Any
-    n_children: Any
-    missing: Any
-    is_categorical: Any
-    branches: Any
+from orfeon.utils.jit import array_step, kernel, with_step
 
 
 @array_step
@@ -257,123 +243,45 @@ def path_sizes(tree_start, player, first_child, n_children, n_players, sizes):
         sizes[t, 1] = depth
 
 
-class Descent(NamedTuple):
-    """A block of rows, and what is known of them at each level of the path."""
-
-    x: Any
-    taken: Any
-    follows: Any
-    z: Any
-    reach: Any
-    odds: Any
-    delta: Any
-    below: Any
-    node_at: Any
-    child_at: Any
-    tested: Any
-    before: Any
-    latest: Any
-
-
-@step
-def new_descent(sizes, n_features, n_players, n_columns, block):
-    levels = 1
-    most = 1
-    for t in range(sizes.shape[0]):
-        levels = max(levels, sizes[t, 1] + 1)
-        most = max(most, (sizes[t, 0] + 1) // 2)
-    return Descent(
-        np.empty((n_features, block)), np.empty((levels, block), np.int32),
-        np.empty((levels, block)), np.empty(levels), np.empty((levels, most, block)),
-        np.empty((levels, most, block)), np.empty((levels, most, block)),
-        np.empty((levels, n_columns, most, block)), np.empty(levels, np.int64),
-        np.empty(levels, np.int64), np.empty(levels, np.int64), np.empty(levels, np.int64),
-        np.full(n_players, -1, np.int64),
-    )  # fmt: skip
-
-
 first_step = descend_first
 again_step = descend_again
 give_step = give_feature
-
-
-@array_step
-def go_down(base, level, trees, part, share, values, n_points, points, weights, down, n_rows):
-    """Enter the next child of the node above a level."""
-    # ``part`` holds the part of a row that takes all branches of a node, ``share`` that of an
-    # unknown row.
-    follows, reach = down.follows, down.reach
-    at = down.node_at[level - 1]
-    place = down.child_at[level - 1]
-    j = trees.player[at]
-    child = base + trees.first_child[at] + place
-    p = down.latest[j]
-    down.child_at[level - 1] += 1
-    down.node_at[level] = child
-    down.child_at[level] = 0
-    down.tested[level] = j
-    down.before[level] = p
-    down.latest[j] = level
-    followed(down.taken[level - 1], place, part[child], n_rows, follows[level])
-    down.z[level] = share[child]
-    if p < 0:
-        first_step(
-            follows[level], down.z[level], points[n_points], n_points, reach[level - 1],
-            reach[level], down.odds[level], down.delta[level], n_rows,
-        )  # fmt: skip
-    else:
-        down.z[level] *= down.z[p]
-        multiplied(follows[level], follows[p], n_rows)
-        again_step(
-            follows[level], down.z[level], follows[p], down.z[p], down.odds[p], points[n_points],
-            n_points, reach[level - 1], reach[level], down.odds[level], down.delta[level], n_rows,
-        )  # fmt: skip
-    if trees.n_children[child] == 0:
-        at_leaf(
-            values, child, values.shape[1], weights[n_points], n_points, reach[level],
-            down.below[level], n_rows,
-        )  # fmt: skip
-    else:
-        branches_of(
-            child, down.x, trees.feature, trees.threshold, trees.missing, trees.is_categorical,
-            trees.branches, n_rows, down.taken[level],
-        )  # fmt: skip
-
-
-@array_step
-def go_up(level, n_columns, first_column, n_points, down, phi, n_rows):
-    """Give the feature above a node its share, and add the node to its parent."""
-    below = down.below
-    j = down.tested[level]
-    give_step(
-        j, level, below, down.odds, down.delta, down.latest, down.tested, down.latest.shape[0],
-        n_columns, first_column, n_points, phi, n_rows,
-    )  # fmt: skip
-    sum_below(
-        below[level], n_columns, n_points, below[level - 1], down.child_at[level - 1] == 1, n_rows
-    )
-    down.latest[j] = down.before[level]
 
 
 def _add_path_values(tree_start, feature, player, threshold, first_child, n_children, missing,
                      is_categorical, branches, part, share, values, column, sizes, points, weights,
                      X, first, last, block, n_players, out):  # fmt: skip
     """Add the Shapley values of rows to ``out`` (rows, players or their pairs, outputs)."""
-    trees = Nodes(
-        tree_start, feature, player, threshold, first_child, n_children, missing, is_categorical,
-        branches,
-    )  # fmt: skip
+    # ``part`` holds the part of a row that takes all branches of a node, ``share`` that of an
+    # unknown row. The players are features, or groups of them.
     n_columns = values.shape[1]
     n_cells = out.shape[1]
     n_outputs = out.shape[2]
     n_features = X.shape[1]
-    down = new_descent(sizes, n_features, n_players, n_columns, block)
+    levels = 1
+    most = 1
+    for t in range(sizes.shape[0]):
+        levels = max(levels, sizes[t, 1] + 1)
+        most = max(most, (sizes[t, 0] + 1) // 2)
+    x = np.empty((n_features, block))
     phi = np.empty((n_cells, n_outputs, block))
+    taken = np.empty((levels, block), np.int32)
+    follows = np.empty((levels, block))
+    z = np.empty(levels)
+    reach = np.empty((levels, most, block))
+    odds = np.empty((levels, most, block))
+    delta = np.empty((levels, most, block))
+    below = np.empty((levels, n_columns, most, block))
+    node_at = np.empty(levels, np.int64)
+    child_at = np.empty(levels, np.int64)
+    tested = np.empty(levels, np.int64)
+    before = np.empty(levels, np.int64)
+    latest = np.full(n_players, -1, np.int64)
     for begin in range(first, last, block):
         n_rows = min(block, last - begin)
         for j in range(n_features):
             for r in range(n_rows):
-                down.x[j, r] = X[begin + r, j]
+                x[j, r] = X[begin + r, j]
         phi[:] = 0.0
         for t in range(tree_start.shape[0] - 1):
             base = tree_start[t]
@@ -381,23 +289,63 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                 continue
             n_points = (sizes[t, 0] + 1) // 2
             level = 0
-            down.node_at[0] = base
-            down.child_at[0] = 0
-            down.reach[0] = 1.0
+            node_at[0] = base
+            child_at[0] = 0
+            reach[0] = 1.0
             branches_of(
-                base, down.x, feature, threshold, missing, is_categorical, branches, n_rows,
-                down.taken[0],
-            )  # fmt: skip
+                base, x, feature, threshold, missing, is_categorical, branches, n_rows, taken[0]
+            )
             while level >= 0:
-                if down.child_at[level] < n_children[down.node_at[level]]:
+                at = node_at[level]
+                place = child_at[level]
+                if place < n_children[at]:
+                    j = player[at]
+                    child = base + first_child[at] + place
+                    child_at[level] += 1
+                    p = latest[j]
                     level += 1
-                    go_down(
-                        base, level, trees, part, share, values, n_points, points, weights, down,
-                        n_rows,
-                    )  # fmt: skip
+                    node_at[level] = child
+                    child_at[level] = 0
+                    tested[level] = j
+                    before[level] = p
+                    latest[j] = level
+                    followed(taken[level - 1], place, part[child], n_rows, follows[level])
+                    z[level] = share[child]
+                    if p < 0:
+                        first_step(
+                            follows[level], z[level], points[n_points], n_points, reach[level - 1],
+                            reach[level], odds[level], delta[level], n_rows,
+                        )  # fmt: skip
+                    else:
+                        z[level] *= z[p]
+                        multiplied(follows[level], follows[p], n_rows)
+                        again_step(
+                            follows[level], z[level], follows[p], z[p], odds[p], points[n_points],
+                            n_points, reach[level - 1], reach[level], odds[level], delta[level],
+                            n_rows,
+                        )  # fmt: skip
+                    if n_children[child] == 0:
+                        at_leaf(
+                            values, child, n_columns, weights[n_points], n_points, reach[level],
+                            below[level], n_rows,
+                        )  # fmt: skip
+                    else:
+                        branches_of(
+                            child, x, feature, threshold, missing, is_categorical, branches, n_rows,
+                            taken[level],
+                        )  # fmt: skip
                     continue
                 if level > 0:
-                    go_up(level, n_columns, column[t], n_points, down, phi, n_rows)
+                    j = tested[level]
+                    give_step(
+                        j, level, below, odds, delta, latest, tested, n_players, n_columns,
+                        column[t], n_points, phi, n_rows,
+                    )  # fmt: skip
+                    sum_below(
+                        below[level], n_columns, n_points, below[level - 1],
+                        child_at[level - 1] == 1, n_rows,
+                    )  # fmt: skip
+                    latest[j] = before[level]
                 level -= 1
         for r in range(n_rows):
             for cell in range(n_cells):
@@ -405,18 +353,13 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                     out[begin + r, cell, k] += phi[cell, k, r]
 
 
-_in_part = array_step(
-    with_step(
-        go_down, "go_down_in_part", first_step=descend_first_in_part,
-        again_step=descend_again_in_part,
-    )
-)  # fmt: skip
-_pairs = array_step(with_step(go_up, "go_up_pairs", give_step=give_pairs))
+_IN_PART: dict[str, Any] = {
+    "first_step": descend_first_in_part,
+    "again_step": descend_again_in_part,
+}
 add_path_values = kernel(with_step(_add_path_values, "add_path_values"))
-add_path_values_in_part = kernel(
-    with_step(_add_path_values, "add_path_values_in_part", go_down=_in_part)
-)
-add_pair_values = kernel(with_step(_add_path_values, "add_pair_values", go_up=_pairs))
+add_path_values_in_part = kernel(with_step(_add_path_values, "add_path_values_in_part", **_IN_PART))
+add_pair_values = kernel(with_step(_add_path_values, "add_pair_values", give_step=give_pairs))
 add_pair_values_in_part = kernel(
-    with_step(_add_path_values, "add_pair_values_in_part", go_down=_in_part, go_up=_pairs)
+    with_step(_add_path_values, "add_pair_values_in_part", give_step=give_pairs, **_IN_PART)
 )
