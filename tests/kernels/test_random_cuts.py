@@ -10,9 +10,6 @@ from tests.oracles.random_cuts import best_cut
 
 from orfeon.data.coding import MOST_CODES
 from orfeon.growth import Growth
-from orfeon.kernels.cart.random_cuts import LIGHT
-from orfeon.kernels.cart.random_subtrees import FAR_APART
-from orfeon.kernels.cart.subtree import MOST_ROWS
 
 nan = np.nan
 #: Few and many categories, on both sides of what fits in a word and in a code.
@@ -131,25 +128,3 @@ def test_nodes_far_apart_are_read_by_row():
             known = X[rows, node.feature]
             assert np.nanmin(known) <= node.threshold < np.nanmax(known)
     assert smallest * 64 < len(y)
-
-
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_copies_of_subtrees_change_nothing(n_classes):
-    """Weights that do not fit in the items keep large tables from being copied."""
-    n_rows = 25_000
-    rng = np.random.default_rng(n_classes)
-    X = rng.normal(size=(n_rows, 22))
-    assert n_rows > 5 * MOST_ROWS
-    assert X.size > FAR_APART
-    n_categories = [0] * 17 + [3, 20, 63, 100, 300]
-    X[:, 10:17] = np.round(X[:, 10:17], 1)
-    X[:, 17:] = rng.integers(0, n_categories[17:], (n_rows, 5))
-    X[rng.random(X.shape) < 0.05] = nan
-    y = np.searchsorted([-2.0, -1.0, 0.0, 1.0], np.nan_to_num(X).sum(axis=1)) % n_classes
-    growth = Growth(splitter="random", max_features=4)
-    copied = Problem(X, n_categories, y, np.ones(n_rows), n_classes).grow(growth, 2)
-    heavy = Problem(X, n_categories, y, np.full(n_rows, float(LIGHT)), n_classes).grow(growth, 2)
-    np.testing.assert_array_equal(copied.nodes, heavy.nodes)
-    np.testing.assert_array_equal(copied.missing, heavy.missing)
-    np.testing.assert_array_equal(copied.branches, heavy.branches)
-    np.testing.assert_array_equal(LIGHT * copied.value.astype(np.int64), heavy.value)

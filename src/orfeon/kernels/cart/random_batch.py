@@ -19,7 +19,6 @@ from orfeon.kernels.cart.random_records import (
     Scratch,
     Tree,
 )
-from orfeon.kernels.cart.random_subtrees import make_copy
 from orfeon.kernels.cart.records import Nodes
 from orfeon.kernels.rng import seed_state
 from orfeon.utils.jit import array_step, kernel, step
@@ -147,7 +146,6 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
     max_nodes = 2 * min(n_rows, max_leaves) + 1
     n_words = kind.shape[0] // 64 + 1
     widest = widest_category(kind, n_values)
-    near, room = make_copy(features, max_leaves, regression)
     nodes = make_nodes_of(max_nodes, n_stats, stats_type, regression)
     n_nodes = np.int64(0)
     arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
@@ -177,9 +175,7 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
                 scratch.candidates[k] = candidates[own, k]
             m = make_items(sample.labels, own_weights, light, scratch.items)
             tree = tree_at(nodes, starts[t], arenas)
-            n_nodes = grow_cuts(
-                features, near, room, sample, options, scratch, cells, frontier, tree, m
-            )
+            n_nodes = grow_cuts(features, sample, options, scratch, cells, frontier, tree, m)
             if not arenas.used[3] or settings[STOP]:
                 break
             arenas = enlarge_branches(arenas, before, widest)

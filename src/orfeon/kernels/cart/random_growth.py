@@ -34,7 +34,6 @@ from orfeon.kernels.cart.random_records import (
     WEIGHT,
 )
 from orfeon.kernels.cart.random_search import form_of, number_classes, search_cuts
-from orfeon.kernels.cart.random_subtrees import copy_rows, is_copied
 from orfeon.kernels.cart.search import NO_SPLIT, NONE_MISSING
 from orfeon.utils.jit import array_step, inlined, merged_step
 
@@ -367,62 +366,25 @@ def drop_entry(frontier, k, waiting):
 
 
 @array_step
-def grow_on(features, room, sample, limits, scratch, cells, frontier, tree, n_open, waiting,
-            outside, n_nodes, n_leaves):  # fmt: skip
-    """Grow on until as many nodes wait as do ``outside``: (nodes waiting, nodes, leaves).
-
-    With ``room``, ends before a node is split whose rows should be copied.
-    """
+def grow_cuts(features, sample, limits, scratch, cells, frontier, tree, m):
+    """Grow a tree from the first ``m`` items; returns the number of nodes."""
+    # Stops early if the table of branches is full (``tree.used[3]``).
+    n_open = open_root(sample, limits, scratch, frontier, tree, m)
+    n_nodes = np.int64(1)
+    n_leaves = np.int64(1)
+    waiting = np.int64(0)
     while True:
         for k in range(n_open):
             waiting = search_node(
                 features, sample, limits, scratch, cells, frontier, tree, k, waiting
             )
-        n_open = np.int64(0)
-        if waiting <= outside or is_finished(limits, tree, n_leaves):
+        if waiting == 0 or n_leaves >= limits.max_leaves or tree.used[3] or limits.stop[STOP]:
             break
         k = next_entry(limits.max_leaves, frontier.gain, waiting)
-        if is_copied(room, frontier.entries[k]):
-            break
         n_open = split_node(features, sample, limits, scratch.items, frontier, tree, k, n_nodes)
         waiting = drop_entry(frontier, k, waiting)
         n_nodes += 2
         n_leaves += 1
-    return waiting, n_nodes, n_leaves
-
-
-@inlined
-def is_finished(limits, tree, n_leaves):
-    return n_leaves >= limits.max_leaves or tree.used[3] != 0 or limits.stop[STOP] != 0
-
-
-@array_step
-def grow_cuts(features, near, room, sample, limits, scratch, cells, frontier, tree, m):
-    """Grow a tree from the first ``m`` items; returns the number of nodes."""
-    # Stops early if the table of branches is full (``tree.used[3]``). ``near`` has room for copies
-    # of small nodes' rows (:mod:`orfeon.kernels.cart.random_subtrees`). The last node that waits is
-    # split first, so a subtree is finished before the next one begins.
-    zero = np.int64(0)
-    if not sample.light:  # weights are read by row
-        room = zero
-    n_open = open_root(sample, limits, scratch, frontier, tree, m)
-    waiting, n_nodes, n_leaves = grow_on(
-        features, room, sample, limits, scratch, cells, frontier, tree, n_open, zero, zero,
-        np.int64(1), np.int64(1),
-    )  # fmt: skip
-    while room > 0 and waiting > 0 and not is_finished(limits, tree, n_leaves):
-        entry = frontier.entries[waiting - 1]
-        if is_copied(room, entry):
-            copy_rows(features, near, scratch.items, entry[BEGIN], entry[END] - entry[BEGIN])
-            waiting, n_nodes, n_leaves = grow_on(
-                near, zero, sample, limits, scratch, cells, frontier, tree, zero, waiting,
-                waiting - 1, n_nodes, n_leaves,
-            )  # fmt: skip
-        else:
-            waiting, n_nodes, n_leaves = grow_on(
-                features, room, sample, limits, scratch, cells, frontier, tree, zero, waiting,
-                zero, n_nodes, n_leaves,
-            )  # fmt: skip
     for k in range(waiting):
         entry = frontier.entries[k]
         finish_leaf(

@@ -15,7 +15,7 @@ import numpy as np
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.random_batch import grow_random
 from orfeon.kernels.cart.random_cuts import draw_cut, row_of_item, score_classes
-from orfeon.kernels.cart.random_growth import grow_cuts, grow_on, search_node
+from orfeon.kernels.cart.random_growth import grow_cuts, search_node
 from orfeon.kernels.cart.random_records import FEATURE, Scratch
 from orfeon.kernels.cart.random_search import draw_candidate, keep_cut, place_of
 from orfeon.kernels.cart.search import MISSING_LEFT, NO_SPLIT, NONE_MISSING
@@ -268,27 +268,11 @@ def no_widest(kind, n_values):
 _searching = inlined(
     with_step(search_node, "search_node_sparse_cuts", search_cuts=search_sparse_cuts)
 )
-
-
-@step
-def no_copy(features, max_leaves, regression):
-    """Replaces ``make_copy``: rows are short."""
-    return features, np.int64(0)
-
-
-@inlined
-def no_rows(features, near, items, begin, n):
-    """Replaces ``copy_rows``."""
-
-
-_growing_on = array_step(with_step(grow_on, "grow_on_sparse", search_node=_searching))
-_growing = array_step(
-    with_step(grow_cuts, "grow_cuts_sparse", grow_on=_growing_on, copy_rows=no_rows)
-)
+_growing = array_step(with_step(grow_cuts, "grow_cuts_sparse", search_node=_searching))
 #: ``grow_random`` for sparse columns.
 grow_random_sparse = kernel(
     with_step(
         grow_random, "grow_random_sparse", Features=SparseFeatures, grow_cuts=_growing,
-        make_scratch=make_sparse_scratch, widest_category=no_widest, make_copy=no_copy,
+        make_scratch=make_sparse_scratch, widest_category=no_widest,
     )
 )  # fmt: skip

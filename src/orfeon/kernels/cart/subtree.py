@@ -35,7 +35,7 @@ def make_subtable(columns, options, n_candidates):
         has_rows and width <= MOST_FEATURES and options.max_leaves >= NO_LIMIT
         and small_node(options.max_features, n_candidates) > 0
     ):  # fmt: skip
-        room = np.int64(MOST_ROWS)
+        room = min(np.int64(MOST_ROWS), columns.n_rows)
     return Subtable(
         Columns(
             columns.records, np.empty(width * room, columns.ranks.dtype), columns.segment,
