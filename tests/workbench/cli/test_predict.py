@@ -332,7 +332,7 @@ def test_a_weighted_mean_is_explained_where_it_is_a_sum_over_trees(tmp_path, hom
         else:
             assert shown.out.startswith("prediction,reasons")
     assert main(["predict", path, data, "--interval"]) == 2
-    assert "'orfeon fit --method random_forest' makes a model that has" in capsys.readouterr().err
+    assert "predictions of samples that the models had not seen" in capsys.readouterr().err
     smaller = str(tmp_path / "s.orfeon")
     assert main(["prune", path, data, "-o", smaller]) == 2
     assert "--deployable single --methods bagging,random_forest" in capsys.readouterr().err

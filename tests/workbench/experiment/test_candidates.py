@@ -32,6 +32,7 @@ def test_the_candidates_that_need_numbers():
     assert OF_NUMBERS == ["linear", "naive_bayes", "neighbors", "kernel", "network"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", OF_NUMBERS)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_gaps_and_categories_are_prepared_and_the_model_is_saved_without_skops(

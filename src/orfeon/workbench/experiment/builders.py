@@ -5,7 +5,7 @@ A builder is called with the number of members, the seed and the number of threa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 Task = Literal["classification", "regression"]
@@ -195,8 +195,11 @@ def kernel_machine(task: Task) -> Build:
     return build
 
 
-def on_numbers(model: Any, X: Any) -> Any:
-    """A model that is trained on rows such as these, turned into numbers in each fold."""
+def on_numbers(model: Any, X: Any, given: Collection[str] = ()) -> Any:
+    """A model that is trained on rows such as these, turned into numbers in each fold.
+
+    The parameters that were ``given`` stay as they are.
+    """
     from sklearn.pipeline import Pipeline
 
     from orfeon.combining.numeric_inputs import NumericInputs
@@ -206,9 +209,8 @@ def on_numbers(model: Any, X: Any) -> Any:
     if wanted is not None:  # not more functions than rows
         model.set_params(basis__n_components=min(wanted, len(X)))
     for name in ("", "regressor__"):
-        is_network = (
-            settings.get(f"{name}solver") == "lbfgs" and f"{name}n_iter_no_change" in settings
-        )
+        is_network = f"{name}hidden_layer_sizes" in settings
         if is_network and len(X) * X.shape[1] > _LARGE:
-            model.set_params(**{name + key: value for key, value in _IN_STEPS.items()})
+            changed = {name + key: value for key, value in _IN_STEPS.items()}
+            model.set_params(**{key: value for key, value in changed.items() if key not in given})
     return Pipeline([("inputs", NumericInputs()), ("model", model)])

@@ -104,7 +104,7 @@ class Method:
             made.set_params(calibrate="sigmoid")
         if not self.needs_numbers:
             return made
-        return builders.on_numbers(made, X)
+        return builders.on_numbers(made, X, self.settings)
 
 
 class _Methods(dict[str, Method]):
