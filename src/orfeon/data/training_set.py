@@ -76,11 +76,10 @@ class TrainingSet:
         if self.y.ndim == 2:
             # The product over the outputs; their factors follow each other.
             first = np.cumsum([0, *self.output_classes[:-1]])
-            each = self.class_factors[self.y + first].prod(axis=1)
-            each = normal_weights(each)
-            return np.asarray(
-                self.sample_weights * on_grid(each, self.sample_weights, self.sample_weights @ each)
-            )
+            own = self.class_factors[self.y + first]
+            each = normal_weights(np.asarray(own.prod(axis=1), dtype=np.float64))
+            total = float(np.sum(self.sample_weights * each))
+            return np.asarray(self.sample_weights * on_grid(each, self.sample_weights, total))
         return np.asarray(self.sample_weights * self.class_factors[self.y])
 
     @cached_property
