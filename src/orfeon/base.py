@@ -24,10 +24,10 @@ from orfeon.data.schema import Schema
 from orfeon.data.sparse import learn_sparse, read_sparse
 from orfeon.data.training_set import (
     TrainingSet,
-    are_counts,
     check_length,
     n_samples,
     normal_weights,
+    on_grid,
     read_weights,
 )
 from orfeon.utils import saved
@@ -38,10 +38,6 @@ from orfeon.utils.types import Floats
 
 #: Sums of squares of targets up to this stay finite.
 _LARGEST_TARGET = 1e150
-
-
-#: Whole-number weights with this sum or more are not treated as counts.
-_MOST_COUNTED = float(1 << 31)
 
 
 @saved.attributes(
@@ -252,7 +248,8 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
         if y.ndim == 2:
-            return self._code_outputs(y), 0, None
+            codes = self._code_outputs(y)
+            return codes, 0, self._factors_of_outputs(codes, weights)
         self.classes_, codes = self._find_classes(y)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ > np.iinfo(np.uint16).max:
@@ -270,11 +267,6 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 
     def _code_outputs(self, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """The codes of several outputs, in columns."""
-        if getattr(self, "class_weight", None) is not None:
-            raise ValueError(
-                f"class_weight={self.class_weight!r} needs one output, and y has {y.shape[1]}; "
-                "pass sample_weight."
-            )
         coded = [np.unique(column, return_inverse=True) for column in y.T]
         self.classes_ = [classes for classes, _ in coded]
         self.n_classes_ = [len(classes) for classes in self.classes_]
@@ -284,6 +276,24 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
                 f"{np.iinfo(np.uint16).max} are allowed. Is this a regression problem?"
             )
         return np.column_stack([codes for _, codes in coded]).astype(np.int64)
+
+    def _factors_of_outputs(self, codes: npt.NDArray[Any], weights: Floats) -> Floats | None:
+        """The class weights of all outputs, one output after the other."""
+        given, n_outputs = getattr(self, "class_weight", None), codes.shape[1]
+        if given is None:
+            return None
+        each = [given] * n_outputs if given == "balanced" else given
+        if not isinstance(each, list) or len(each) != n_outputs:
+            raise ValueError(
+                f"class_weight={given!r} needs one output, and y has {n_outputs}; give "
+                '"balanced" or a list with a dict for each output.'
+            )
+        return np.concatenate(
+            [
+                class_factors(one, classes, column, weights)
+                for one, classes, column in zip(each, self.classes_, codes.T, strict=True)
+            ]
+        )
 
     def _by_output(self, shares: Floats) -> list[Floats]:
         """Class shares of all outputs, divided into those of each."""
@@ -396,6 +406,11 @@ def class_factors(
     codes: npt.NDArray[np.integer[Any]],
     weights: Floats,
 ) -> Floats:
+    if isinstance(class_weight, list):
+        raise ValueError(
+            f"class_weight={class_weight!r} has a dict for each of several outputs, and here is "
+            "one; give a dict."
+        )
     share = np.bincount(codes, weights=weights, minlength=len(classes))
     present = share > 0
     factors = np.zeros(len(classes))
@@ -414,12 +429,7 @@ def class_factors(
             "negative, and not all zero."
         )
     factors = normal_weights(factors)
-    total = float(share @ factors)
-    # Weights of copies must sum exactly, so the grid is 2**-50 of their total; others need only a
-    # grid of 2**-50 of the largest.
-    counted = are_counts(weights) and weights.sum() < _MOST_COUNTED
-    step = np.exp2(np.ceil(np.log2(total if counted else factors.max())) - 50)
-    return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
+    return on_grid(factors, weights, float(share @ factors))
 
 
 class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]

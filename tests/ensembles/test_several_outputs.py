@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.metrics import r2_score
-from sklearn.utils import get_tags
+from sklearn.utils import compute_sample_weight, get_tags
 from tests.shared import assert_same_forest
 
 import orfeon
@@ -257,8 +257,35 @@ def test_bad_targets():
 NEEDS_ONE = {
     "importance": RandomForestClassifier(5, importance="permutation"),
     "combine": BaggingClassifier(n_estimators=5, combine="naive_bayes"),
-    "class_weight": RandomForestClassifier(5, class_weight="balanced"),
+    "class_weight": RandomForestClassifier(5, class_weight="balanced_subsample"),
 }
+
+
+@pytest.mark.parametrize("rule", ["balanced", [{"no": 1, "yes": 4}, {"a": 1, "b": 3, "c": 0.5}]])
+def test_class_weights_multiply_over_the_outputs_as_in_scikit_learn(rule):
+    X, y, _, rng = problem()
+    limits = {"max_depth": 4, "min_samples_leaf": 12}
+    ours = CARTClassifier(class_weight=rule, **limits).fit(X, y)
+    factors = compute_sample_weight(rule, y)
+    theirs = CARTClassifier(**limits).fit(X, y, factors)
+    for own, other in zip(ours.predict_proba(X), theirs.predict_proba(X), strict=True):
+        assert_allclose(own, other, rtol=1e-9)
+    assert_array_equal(ours.predict(X), theirs.predict(X))
+    # A weight of two is two copies, to the last bit.
+    weights = rng.integers(0, 3, len(X))
+    rows = np.repeat(np.arange(len(X)), weights)
+    for model in (CARTClassifier(class_weight=rule), RandomForestClassifier(5, class_weight=rule)):
+        one = clone(model).set_params(random_state=0).fit(X, y, weights)
+        other = clone(model).set_params(random_state=0).fit(X[rows], y[rows])
+        assert_same_forest(one.forest_, other.forest_)
+
+
+def test_a_list_of_class_weights_is_for_several_outputs():
+    X, y, _, _ = problem(60)
+    with pytest.raises(ValueError, match="has a dict for each of several outputs"):
+        CARTClassifier(class_weight=[{"no": 1, "yes": 2}]).fit(X, y[:, 0])
+    with pytest.raises(ValueError, match="a list with a dict for each output"):
+        CARTClassifier(class_weight=[{"no": 1, "yes": 2}]).fit(X, y)
 
 
 @pytest.mark.parametrize("name", NEEDS_ONE)

@@ -27,6 +27,8 @@ from orfeon.utils.types import Floats, Integers
 MAX_UNITS = 10_000_000
 #: Weights with this sum or more do not count copies: every float this large is an integer.
 _RELATIVE = float(1 << 53)
+#: Whole-number weights with this sum or more are not treated as counts.
+_MOST_COUNTED = float(1 << 31)
 #: Weights all below this are rescaled: their sums and quotients would underflow.
 _SMALLEST_UNIT = 2.0**-64
 #: Minimum weight as a share of the largest: products with it stay normal floats.
@@ -72,6 +74,13 @@ class TrainingSet:
         """Sample weights times class weights."""
         if self.class_factors is None:
             return self.sample_weights
+        if self.y.ndim == 2:
+            # The product over the outputs; their factors follow each other.
+            first = np.cumsum([0, *self.output_classes[:-1]])
+            own = self.class_factors[self.y + first]
+            each = normal_weights(np.asarray(own.prod(axis=1), dtype=np.float64))
+            total = float(np.sum(self.sample_weights * each))
+            return np.asarray(self.sample_weights * on_grid(each, self.sample_weights, total))
         return np.asarray(self.sample_weights * self.class_factors[self.y])
 
     @cached_property
@@ -171,6 +180,14 @@ def normal_weights(weights: Floats) -> Floats:
             weights = np.ldexp(weights, exponent)
         largest = float(np.ldexp(largest, exponent))
     return np.where(present, np.maximum(weights, _SMALLEST_SHARE * largest), 0.0)
+
+
+def on_grid(factors: Floats, weights: Floats, total: float) -> Floats:
+    """Factors of weights rounded to a grid, so that weights of copies sum exactly."""
+    # A grid of 2**-50 of their total; without copies one of 2**-50 of the largest will do.
+    counted = are_counts(weights) and weights.sum() < _MOST_COUNTED
+    step = np.exp2(np.ceil(np.log2(total if counted else factors.max())) - 50)
+    return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
 
 
 def n_samples(weights: Floats) -> float:

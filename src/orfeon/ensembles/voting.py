@@ -33,7 +33,7 @@ REGRESSOR: dict[str, list[Any]] = {
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
 CLASS_WEIGHT_OF_TREES: dict[str, list[Any]] = {
-    "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None]
+    "class_weight": [dict, list, StrOptions({"balanced", "balanced_subsample"}), None]
 }
 
 

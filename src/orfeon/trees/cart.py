@@ -211,7 +211,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <tie_rule>
     <linear_combinations>
     <categorical_features>
-    <class_factors>
+    <class_factors_of_outputs>
     <ties>
 
     Attributes
@@ -248,7 +248,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_CART._parameter_constraints,
         "criterion": CRITERION,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
 
     cross_validation_: CrossValidation

@@ -83,7 +83,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     <monotonic_cst>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
-    <class_factors>
+    <class_factors_of_outputs>
     <random_state>
 
     Attributes
@@ -103,7 +103,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomTree._parameter_constraints,
         "criterion": CRITERION,
-        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
 
     def __init__(

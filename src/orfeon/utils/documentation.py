@@ -104,6 +104,11 @@ _TEXTS = {
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
 """,
+    "class_factors_of_outputs": """
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Factors on the weights of the classes; with several outputs a list with a dict for each, and
+        the factors of a sample are multiplied.
+""",
     "tie_rule": """
     ties : {"random", "first"}, default="random"
         Which of several equally good splits is made: that of a random feature, or of the first one.
@@ -192,8 +197,9 @@ _TEXTS = {
         weights: with "balanced", all classes are about equally frequent in each of them.
 """,
     "class_weight_of_trees": """
-    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Factors on the weights of the classes. Bootstrap samples are drawn in proportion to the
+    class_weight : dict, list of dict, "balanced", "balanced_subsample" or None, default=None
+        Factors on the weights of the classes; with several outputs a list with a dict for each, and
+        the factors of a sample are multiplied. Bootstrap samples are drawn in proportion to the
         weights: with "balanced", all classes are about equally frequent in each of them. With
         "balanced_subsample" the classes weigh the same in each tree's samples as they were drawn.
 """,
