@@ -17,9 +17,11 @@ from orfeon import (
     load,
     save,
 )
+from orfeon.boosting.gradient import AdditiveModel
 from orfeon.boosting.gradient_trees import LEAST_CLASSES
 from orfeon.datasets import make_waveform
 from orfeon.inspection import shap_values
+from orfeon.io import ModelFileError
 
 #: Nothing is drawn and nothing is limited but the depth.
 PLAIN = {
@@ -208,6 +210,16 @@ def test_bagged_and_saved(tmp_path):
     np.testing.assert_array_equal(
         load(tmp_path / "bag.orfeon").predict_proba(X), bag.predict_proba(X)
     )
+
+
+@pytest.mark.parametrize("n_scores", [1, 4, 6])
+def test_a_file_whose_leaves_do_not_fit_the_scores_is_refused(n_scores, tmp_path):
+    X, y = several_classes()
+    model = classifier().fit(X, y)
+    model._model = AdditiveModel(np.zeros(n_scores), model._model.forest)
+    save(model, tmp_path / "model.orfeon")
+    with pytest.raises(ModelFileError, match="a value for each score"):
+        load(tmp_path / "model.orfeon")
 
 
 def test_frames_with_strings_and_rows_one_by_one():
