@@ -299,9 +299,9 @@ class Boosting:
 
     def _add_vectors(self, forest: Forest, leaves: npt.NDArray[np.int32], scores: Floats) -> None:
         """``_add`` of a tree that has its values, one for each score."""
-        np.clip(forest.value, -LARGEST_STEP, LARGEST_STEP, out=forest.value)
-        forest.value *= self.learning_rate
-        scores += forest.value[leaves].T
+        values = np.clip(forest.value, -LARGEST_STEP, LARGEST_STEP) * self.learning_rate
+        forest.value[:] = values
+        scores += values[leaves].T
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Negative gradients and second derivatives."""
