@@ -94,7 +94,8 @@ class _VectorScratch(_Scratch):
         self._values = np.empty((self._n_nodes, n_scores))
 
     def round(self, *arguments: Any) -> int:
-        return int(vector_round(*arguments, self._vectors, self._values))
+        given = (*arguments, self._vectors, self._values)
+        return int(vector_round(*given))
 
     def values(self, n: int) -> Floats:
         return self._values[:n].copy()
