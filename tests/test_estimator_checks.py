@@ -158,6 +158,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"n_iter_no_change": 2, "max_features": 0.7},
         {"init": CARTClassifier(max_depth=1, min_samples_leaf=10)},
         {"early_stopping": "validation", "n_iter_no_change": 3},
+        {"multi_strategy": "multi_output_tree", "n_iter_no_change": 2},
         {
             "tree_method": "histogram",
             "sampling": "gradient",

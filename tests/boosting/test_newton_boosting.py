@@ -21,6 +21,7 @@ from orfeon.datasets import make_friedman1, make_waveform
 PLAIN = {
     **FIRST_ORDER, "order": 2, "n_estimators": 8, "min_hessian": 0.001, "random_state": 0,
 }  # fmt: skip
+FOR_ALL_CLASSES = {"tree_shape": "auto", "multi_strategy": "multi_output_tree"}
 METHODS = pytest.mark.parametrize("method", ["exact", "histogram"])
 
 
@@ -344,6 +345,8 @@ SETTINGS = [
     classifier(sampling="gradient", tree_method="histogram", other_rate=0.3),
     classifier(tree_shape="symmetric", subsample=0.7, max_features=0.6, max_depth=4),
     regressor(tree_shape="symmetric", monotonic_cst=[1, 0, 0, 0, -1] + [0] * 5, l1=0.1),
+    classifier(**FOR_ALL_CLASSES, subsample=0.7, max_features_per_tree=0.6, min_samples_leaf=3),
+    classifier(**FOR_ALL_CLASSES, sampling="gradient", interaction_cst="pairwise", l1=0.1),
 ]
 each = pytest.mark.parametrize("estimator", SETTINGS, ids=str)
 
@@ -414,6 +417,9 @@ def test_saved_models_and_stages_answer_the_same(estimator, tmp_path):
     [
         GradientBoostingClassifier(learning_rate=0.5, random_state=0),
         GradientBoostingRegressor(learning_rate=0.5, random_state=0),
+        GradientBoostingClassifier(
+            learning_rate=0.5, multi_strategy="multi_output_tree", random_state=0
+        ),
         GradientBoostingClassifier(
             learning_rate=0.5, l1=0.1, max_features_per_tree=0.5, tree_method="histogram",
             random_state=0,

@@ -179,7 +179,7 @@ class SymmetricOracle(Oracle):
         if min((self.w * self.h)[s].sum() for s in sides) < rules.min_hessian * (1 - 1e-9):
             return None
         values = [self.value(s, node.low, node.high) for s in sides]
-        if rules.signs.get(f, 0) * (values[1] - values[0]) < 0:
+        if np.any(rules.signs.get(f, 0) * (values[1] - values[0]) < 0):
             return None
         own = self.score(node.rows, self.value(node.rows, node.low, node.high))
         return self.score(sides[0], values[0]) + self.score(sides[1], values[1]) - own, sides
@@ -219,3 +219,44 @@ class SymmetricOracle(Oracle):
         for child in (node.left, node.right):
             child.value = self.value(child.rows, child.low, child.high)
         return [node.left, node.right]
+
+
+class VectorOracle(SymmetricOracle):
+    """Grows one symmetric tree for several scores, whose gains are summed."""
+
+    def __init__(self, X, gradients, hessians, w, rules):
+        self.gradients, self.hessians = gradients, hessians
+        # Limits are about the sum of all hessians.
+        super().__init__(X, gradients[0], hessians.sum(axis=0), w, rules)
+
+    def sums(self, rows):
+        both = self.w * np.array([self.gradients, self.hessians])
+        return both[:, :, rows].sum(axis=2)
+
+    def value(self, rows, low, high):
+        moment, hessian = self.sums(rows)
+        soft = np.sign(moment) * np.maximum(np.abs(moment) - self.rules.l1, 0.0)
+        return soft / (hessian + self.rules.l2)
+
+    def score(self, rows, value):
+        moment, hessian = self.sums(rows)
+        penalty = 2 * self.rules.l1 * np.abs(value) + (hessian + self.rules.l2) * value**2
+        return (2 * moment * value - penalty).sum()
+
+    def splits(self, f, rows):
+        """Categories are tried in the order of each score."""
+        total, found = self.h, []
+        for g, h in zip(self.gradients, self.hessians, strict=True):
+            self.g, self.h = g, h
+            found += list(super().splits(f, rows))
+            if f not in self.rules.categorical:
+                break
+        self.h = total
+        return found
+
+    def values(self):
+        found = np.full((len(self.X), len(self.gradients)), np.nan)
+        for node in self.nodes():
+            if node.left is None:
+                found[node.rows] = node.value
+        return found

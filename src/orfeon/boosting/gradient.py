@@ -38,6 +38,7 @@ from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
 from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees, Update
+from orfeon.growth.newton_vectors import VectorNewtonTrees
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.gradient.exact_round import GIVEN
@@ -104,14 +105,21 @@ class AdditiveModel:
         return len(self.start)
 
     @property
+    def n_trees_of_round(self) -> int:
+        """One for each score, or one with the values of all."""
+        return 1 if self.forest.n_outputs > 1 else self.n_scores
+
+    @property
     def n_rounds(self) -> int:
-        return len(self.forest) // self.n_scores
+        return len(self.forest) // self.n_trees_of_round
 
     def prefix(self, n_rounds: int) -> AdditiveModel:
         """The model after its first rounds."""
         if n_rounds == self.n_rounds:
             return self
-        return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
+        return AdditiveModel(
+            self.start, self.forest.subset(np.arange(n_rounds * self.n_trees_of_round))
+        )
 
     def scores(self, X: Any, offsets: Floats | None = None) -> Floats:
         """Scores of shape (n_rows, n_scores): the constant, then the offsets, then the trees."""
@@ -122,22 +130,23 @@ class AdditiveModel:
         return scores
 
     def staged(self, X: Any, offsets: Floats | None = None) -> Iterator[Floats]:
-        k, n_trees = self.n_scores, len(self.forest)
+        k, n_trees = self.n_trees_of_round, len(self.forest)
         scores = np.repeat(self.start[:, None], X.shape[0], axis=1)
         if offsets is not None:
             scores += offsets.T
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
             some = self.forest.subset(np.arange(first, min(first + _STAGED_AT_ONCE * k, n_trees)))
-            answers = values_of(some, X)
-            for r in range(0, len(answers), k):
-                scores += answers[r : r + k]
+            for values in values_of(some, X, k):
+                scores += values
                 yield scores.T.copy()
 
 
-def values_of(forest: Forest, X: Any) -> Floats:
-    """Value that each tree of a regression forest predicts for each row."""
+def values_of(forest: Forest, X: Any, n_trees: int) -> Floats:
+    """What each round of some trees adds to each score of each row."""
     at = forest.apply(X).T + forest.tree_start[:-1, None]
-    return np.asarray(forest.value[at, 0])
+    if forest.n_outputs > 1:
+        return np.asarray(forest.value[at].transpose(0, 2, 1))
+    return np.asarray(forest.value[at, 0]).reshape(-1, n_trees, X.shape[0])
 
 
 class Stage(NamedTuple):
@@ -195,12 +204,17 @@ class Boosting:
             yield stage
 
     @property
+    def _n_trees(self) -> int:
+        """Trees of a round."""
+        return 1 if isinstance(self.trees, VectorNewtonTrees) else self.loss.n_scores
+
+    @property
     def _is_one_call(self) -> bool:
         """Whether rounds need nothing but what one kernel computes."""
         return (
             self.loss.kernel_kind != GIVEN
             and isinstance(self.trees, ExactNewtonTrees)
-            and self.trees.can_update(self.loss.n_scores)
+            and self.trees.can_update(self._n_trees)
             and self.one_side is None
             and len(self.sample.y) <= PART
         )
@@ -228,7 +242,7 @@ class Boosting:
 
     def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
         """Yield the number of each round and the seeds of its trees."""
-        k = self.loss.n_scores
+        k = self._n_trees
         rng = np.random.Generator(np.random.PCG64(self.sequence))
         rng.integers(0, 2**64 - 1, size=first * k, dtype=np.uint64)
         while True:
@@ -260,6 +274,9 @@ class Boosting:
         forest, leaves, gains, bounds = trees.grow_newton(
             gradients, hessians, weights, seeds, candidates
         )
+        if forest.n_outputs > 1:
+            self._add_vectors(forest, leaves[0], scores)
+            return Stage(forest, None, self._loss(scores), gains)
         if len(seeds) > 1:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = newton_leaf_values(
@@ -301,6 +318,12 @@ class Boosting:
             if weight > 0.0:
                 total += weight * float(losses[k : k + PART].sum() / weight)
         return total / held
+
+    def _add_vectors(self, forest: Forest, leaves: npt.NDArray[np.int32], scores: Floats) -> None:
+        """``_add`` of a tree that has its values, one for each score."""
+        values = np.clip(forest.value, -LARGEST_STEP, LARGEST_STEP) * self.learning_rate
+        forest.value[:] = values
+        scores += values[leaves].T
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Negative gradients and second derivatives."""
@@ -357,8 +380,8 @@ class Boosting:
             # A draw of nothing but zero weights is no training set.
             weights = drawn if drawn.any() else weights
         if self.features is not None:
-            n_trees = self.loss.n_scores
-            candidates = np.stack([draw_features(*self.features, rng) for _ in range(n_trees)])
+            n_trees = range(self._n_trees)
+            candidates = np.stack([draw_features(*self.features, rng) for _ in n_trees])
         return weights, candidates
 
     def _draw_one_side(self, at: int, gradients: Floats, weights: Floats) -> Floats:
@@ -416,11 +439,12 @@ def fill_inner_values(forest: Forest) -> None:
     assert weight is not None
     is_leaf = forest.is_leaf
     total = np.empty(len(weight))
-    leaf_sums.node_weights(
-        forest.tree_start, forest.first_child, forest.n_children,
-        weight[is_leaf] * forest.value[is_leaf, 0], total,
-    )  # fmt: skip
-    forest.value[~is_leaf, 0] = total[~is_leaf] / weight[~is_leaf]
+    for k in range(forest.n_outputs):
+        leaf_sums.node_weights(
+            forest.tree_start, forest.first_child, forest.n_children,
+            weight[is_leaf] * forest.value[is_leaf, k], total,
+        )  # fmt: skip
+        forest.value[~is_leaf, k] = total[~is_leaf] / weight[~is_leaf]
 
 
 #: Whole-number weights with a lower sum are copies.

@@ -40,7 +40,13 @@ from orfeon.boosting.gradient_stopping import (
     stride_for,
     way_to_stop,
 )
-from orfeon.boosting.gradient_trees import Columns, boosting_for, tree_method_for
+from orfeon.boosting.gradient_trees import (
+    Columns,
+    boosting_for,
+    has_symmetric_trees,
+    has_vectors,
+    tree_method_for,
+)
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.offsets import (
     best_constant,
@@ -306,6 +312,13 @@ class GradientBoosting(GradientParameters, Ensemble):
             raise ValueError(
                 f"warm_start=True continues with the encoding of the previous fit, and "
                 f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
+            )
+        is_symmetric = has_symmetric_trees(self, self.tree_method_)
+        if has_vectors(self, loss, is_symmetric=is_symmetric) != (model.forest.n_outputs > 1):
+            raise ValueError(
+                "warm_start=True continues with trees for one class or for all, as in the previous "
+                f"fit, and multi_strategy={self.multi_strategy!r} grows the others; use "
                 "warm_start=False to start over."
             )
         if self.n_estimators == model.n_rounds:
@@ -631,6 +644,12 @@ class GradientBoosting(GradientParameters, Ensemble):
         return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs: one, even where leaves hold a value for each class."""
+        check_is_fitted(self, "members_")
+        return 1
 
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)

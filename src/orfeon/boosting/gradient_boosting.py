@@ -29,8 +29,10 @@ from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.boosting.gradient_calibration import Units, calibrate_by_folds
 from orfeon.boosting.gradient_parameters import (
     GRADIENT,
+    MULTI_STRATEGY,
     CategoricalEncoding,
     EarlyStopping,
+    MultiStrategy,
     TreeMethod,
     TreeShape,
 )
@@ -62,6 +64,10 @@ class GradientBoostingClassifier(
         of their weights if it takes three arguments, that returns the gradient and the second
         derivative of each sample's loss, not weighted (see Notes).
     <growth>
+    multi_strategy : {"auto", "one_output_per_tree", "multi_output_tree"}, default="auto"
+        With more than two classes: whether a round grows a tree for each, or one whose leaves hold
+        a value for each class and whose gains are summed over them. Such trees are symmetric, and
+        need what symmetric trees do; "auto" takes them from 12 classes on, where they can be grown.
     <class_factors>
     calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
         How probabilities are calibrated, which then also decide: by a logistic function of log
@@ -90,7 +96,10 @@ class GradientBoostingClassifier(
     The value of a leaf is one Newton step with the log-loss, and the exact minimum with the
     exponential loss; with ``order=2``, a penalised Newton step with both. With more than two
     classes second derivatives are those of one score, p (1 - p), times K / (K - 1) for K classes. A
-    step changes log odds by at most 36, beyond which probabilities are 0 or 1 in floating point.
+    step changes log odds by at most 36, beyond which probabilities are 0 or 1 in floating point. In
+    a tree for all K classes, ``min_hessian`` is about the sum over them, ``l2`` counts ``1 /
+    sqrt(K)`` times for each, and more than ``max_cat_to_onehot`` categories are tried in the order
+    of each class.
 
     <custom>
 
@@ -106,6 +115,7 @@ class GradientBoostingClassifier(
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GRADIENT,
+        **MULTI_STRATEGY,
         **CLASS_WEIGHT,
         **CALIBRATE,
         "loss": [StrOptions({"log_loss", "exponential"}), callable],
@@ -131,6 +141,7 @@ class GradientBoostingClassifier(
         max_features_per_tree: Any = None,
         tree_method: TreeMethod = "auto",
         tree_shape: TreeShape = "auto",
+        multi_strategy: MultiStrategy = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
@@ -173,6 +184,7 @@ class GradientBoostingClassifier(
         self.max_features_per_tree = max_features_per_tree
         self.tree_method = tree_method
         self.tree_shape = tree_shape
+        self.multi_strategy = multi_strategy
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding

@@ -13,6 +13,7 @@ from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions
 
 TreeMethod = Literal["exact", "histogram", "auto"]
 TreeShape = Literal["auto", "free", "symmetric"]
+MultiStrategy = Literal["auto", "one_output_per_tree", "multi_output_tree"]
 EarlyStopping = bool | Literal["auto", "validation", "cv"]
 CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
@@ -51,6 +52,12 @@ GRADIENT: dict[str, list[Any]] = {
 }
 
 
+#: Of classifiers.
+MULTI_STRATEGY: dict[str, list[Any]] = {
+    "multi_strategy": [StrOptions({"auto", "one_output_per_tree", "multi_output_tree"})],
+}
+
+
 class GradientParameters:
     """Types of the parameters; the estimators that have them say what they mean."""
 
@@ -72,6 +79,8 @@ class GradientParameters:
     max_leaf_nodes: int | None
     tree_method: TreeMethod
     tree_shape: TreeShape
+    #: A parameter of classifiers only.
+    multi_strategy: MultiStrategy = "one_output_per_tree"
     max_bins: int
     ccp_alpha: float
     early_stopping: EarlyStopping

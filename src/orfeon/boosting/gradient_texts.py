@@ -8,7 +8,7 @@ GRADIENT_TEXTS = {
     learning_rate : float, default=0.12
         Factor on the values of each tree (shrinkage).
     n_estimators : int, default=400
-        Number of rounds, of one tree each, or one per class with more than two classes; with early
+        Number of rounds, of one tree each, or of one per class with several classes; with early
         stopping, the most.
     subsample : float, default=0.7
         Share of the samples drawn without replacement for each round.

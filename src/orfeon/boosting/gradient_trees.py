@@ -22,6 +22,7 @@ from orfeon.data.training_set import are_counts
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.growth import Growth
 from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees
+from orfeon.growth.newton_vectors import VectorNewtonTrees
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees.base import features_per_node, least_weight
 from orfeon.utils.row_threads import RowThreads
@@ -29,6 +30,8 @@ from orfeon.utils.types import Integers
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
+#: From so many classes on, ``multi_strategy="auto"`` grows one tree for all of them.
+LEAST_CLASSES = 12
 
 
 class Columns(NamedTuple):
@@ -66,6 +69,20 @@ def has_symmetric_trees(parameters: GradientParameters, tree_method: str) -> boo
     return not found
 
 
+def has_vectors(parameters: GradientParameters, loss: Loss, *, is_symmetric: bool) -> bool:
+    """Whether a round grows one tree for all classes."""
+    strategy = parameters.multi_strategy
+    if loss.n_scores < 3 or strategy == "one_output_per_tree":
+        return False
+    if strategy == "multi_output_tree" and not is_symmetric:
+        raise ValueError(
+            'multi_strategy="multi_output_tree" grows symmetric trees, which need order=2, '
+            'max_depth, no max_leaf_nodes, tree_method="exact" and no tree_shape="free"; use '
+            'multi_strategy="auto".'
+        )
+    return is_symmetric and (strategy == "multi_output_tree" or loss.n_scores >= LEAST_CLASSES)
+
+
 def boosting_for(
     parameters: GradientParameters,
     columns: Columns,
@@ -84,7 +101,9 @@ def boosting_for(
     growth, n_average = _growth(parameters, sample, n_drawn / n_samples, n_of_tree)
     of_trees = (extended_schema(*columns), sample, growth, newton, n_average, n_threads)
     trees: ResidualTrees | NewtonTrees
-    if tree_method == "histogram":
+    if has_vectors(parameters, loss, is_symmetric=is_symmetric):
+        trees = _vector_trees(*of_trees[:-1], loss.n_scores)
+    elif tree_method == "histogram":
         trees = _histogram_trees(*of_trees, parameters.max_bins)
     else:
         trees = _exact_trees(*of_trees)
@@ -198,6 +217,22 @@ def _exact_trees(
             Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
         )
     return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
+
+
+def _vector_trees(
+    schema: Schema,
+    sample: Sample,
+    growth: Growth,
+    newton: Newton | None,
+    n_average: float | None,
+    n_scores: int,
+) -> ResidualTrees | NewtonTrees:
+    """Trees with a value for each score in each leaf."""
+    assert newton is not None
+    X = sample.encoded()
+    return VectorNewtonTrees(
+        Table(X, schema), X, growth, newton, n_scores=n_scores, n_samples=n_average
+    )
 
 
 def _histogram_trees(

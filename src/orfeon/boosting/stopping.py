@@ -54,7 +54,8 @@ class Validation:
     def update(self, stage: Stage) -> None:
         """Add the trees of a round, unless they were added in the round itself."""
         if not stage.is_followed:
-            self.scores += values_of(stage.forest, self._rows)
+            (values,) = values_of(stage.forest, self._rows, self.loss.n_scores)
+            self.scores += values
 
     def after(self, stage: Stage) -> float:
         """The loss after a round."""

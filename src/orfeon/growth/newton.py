@@ -351,11 +351,11 @@ class ExactNewtonTrees:
         try:
             scratch = self._scratch.pop()
         except IndexError:  # all are in use by other threads
-            scratch = _Scratch(self.table, self.growth, self.newton)
+            scratch = self._new_scratch()
         scratch.make_room(len(seeds), candidates.shape[1])
         rule = self._rule(weighed, candidates.shape[1])
         while True:
-            n = newton_round(
+            n = scratch.round(
                 self._columns, rule, weighed.for_kernel, scratch.work(), scratch.tree,
                 self._signs, scratch.groups, seeds, candidates,
                 *scratch.of_round(derivatives, update, self.newton), self.X,
@@ -382,7 +382,7 @@ class ExactNewtonTrees:
             n_children=n_children.copy(),
             missing=missing.copy(),
             label=np.zeros(0, np.int32),
-            value=scratch.value[:n, None].copy(),
+            value=scratch.values(n),
             n_classes=0,
             n_categories=self.table.schema.n_categories,
             branches=scratch.branches[: scratch.used[0]].copy(),
@@ -390,6 +390,9 @@ class ExactNewtonTrees:
         )
         own_bounds = bounds.copy() if self.newton.is_bounded else None
         return Grown(forest, scratch.leaves.copy(), gain.copy(), own_bounds)
+
+    def _new_scratch(self) -> _Scratch:
+        return _Scratch(self.table, self.growth, self.newton)
 
 
 class _Scratch:
@@ -446,13 +449,21 @@ class _Scratch:
             *self._before, self._candidates, *self._after, self.branches, self.used, *self._levels,
         )  # fmt: skip
 
+    def round(self, *arguments: Any) -> int:
+        """Grow the trees of a round; their number of nodes."""
+        return int(newton_round(*arguments))
+
+    def values(self, n: int) -> Floats:
+        """The values of the nodes, of shape (n_nodes, n_values)."""
+        return self.value[:n, None].copy()
+
     def of_round(
         self, derivatives: tuple[Floats, Floats] | None, update: Update | None, newton: Newton
     ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The loss of a round, and the arrays that it fills."""
         if update is None:
             assert derivatives is not None
-            loss = (GIVEN, 0.0, 1.0, _NO_TARGETS, newton.l2, newton.l1)
+            loss = (GIVEN, np.inf, 1.0, _NO_TARGETS, newton.l2, newton.l1)
             scores = _NO_ROWS
         else:
             loss = (

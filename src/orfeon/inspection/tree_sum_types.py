@@ -228,14 +228,16 @@ def leaf_votes(forest: Forest, weights: Floats | None = None) -> Floats:
     return votes
 
 
-def own_part(forest: Forest, values: Floats, encode: Any, **more: Any) -> TreeSum:
+def own_part(
+    forest: Forest, values: Floats, encode: Any, *, of_scores: bool = False, **more: Any
+) -> TreeSum:
     """A sum over trees of orfeon that all add to the same outputs."""
     if len(forest.projections[1]):
         raise NoTreeSumError(
             "A forest of oblique trees",
             "a test of several features at once belongs to none of them",
         )
-    if forest.n_outputs > 1:
+    if forest.n_outputs > 1 and not of_scores:
         raise NoTreeSumError(
             "A forest of several outputs", "explanations are of one output: fit a model for each"
         )

@@ -91,9 +91,9 @@ def _of_gradient(model: Any, output: Output) -> AdditiveOutput:
             "explain a model with init=None",
         )  # fmt: skip
     additive = model._model
-    column = np.arange(len(additive.forest)) % additive.n_scores
+    column = np.arange(len(additive.forest)) % additive.n_trees_of_round
     part = own_part(
-        additive.forest, additive.forest.value, model._encode, column=column,
+        additive.forest, additive.forest.value, model._encode, of_scores=True, column=column,
         players=model.tree_features_,
     )  # fmt: skip
     classes = getattr(model, "classes_", None)

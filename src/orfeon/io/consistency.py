@@ -75,10 +75,13 @@ def check_order(fields: Fields) -> None:
 def check_additive_model(fields: Fields) -> None:
     forest, start = fields["forest"], fields["start"]
     require(forest.n_classes == 0, "its trees must predict numbers.")
+    # Trees have a value for one score, or for each.
+    is_wide = forest.n_outputs > 1
     require(
-        len(start) and len(forest) % len(start) == 0,
+        len(start) and (is_wide or len(forest) % len(start) == 0),
         "it must have the same number of trees for each score.",
     )
+    require(not is_wide or forest.n_outputs == len(start), "it must have a value for each score.")
     # A score is the sum of one leaf per tree.
     require(not _splits_rows(forest), "its trees must not send rows down several branches.")
 
@@ -519,9 +522,12 @@ def _check_voters(fields: Fields) -> None:
         allowed, what = {0}, "its members must predict numbers."
     # Trees and averages of them may have several outputs.
     has_one = any(name in fields for name in ("n_classes_", "member_weights_", "init_"))
+    # Those of gradient boosting may have a value for each score.
+    width = fields["_model"].forest.n_outputs if "_model" in fields else 1
     for one in _voters_of(fields):
         require(one.n_classes in allowed, what)
-        require(not has_one or getattr(one, "n_outputs", 1) == 1, "its trees must have one output.")
+        has_width = getattr(one, "n_outputs", 1) == width
+        require(not has_one or has_width, "its trees must have one output.")
 
 
 def _is_coded(fields: Fields) -> bool:

@@ -193,12 +193,17 @@ def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
             "export a model for each quantile",
         )
     graph, additive = prediction.graph, model._model
+    loss = model._fitted_loss
+    if additive.forest.n_outputs > 1:
+        forest = additive.forest
+        scores = prediction.ordered_row_sums(forest, forest.value, start=additive.start)
+        decided = first_of_greatest(graph, scores)
+        return Decision(model.classes_, decided, graph.add("Softmax", scores, axis=1))
     n_scores, trees = additive.n_scores, np.arange(len(additive.forest))
     columns = []
     for k, start in enumerate(additive.start):
         forest = additive.forest.subset(trees[k::n_scores])
         columns.append(prediction.ordered_sum(forest, forest.value[:, 0], start=float(start)))
-    loss = model._fitted_loss
     if not hasattr(model, "classes_"):
         return Decision(None, _by_link(graph, loss, squeezed(graph, columns[0])))
     if len(columns) > 1 or isinstance(loss, MultinomialLoss):

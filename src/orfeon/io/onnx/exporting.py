@@ -211,7 +211,7 @@ def _only_step(pipeline: Pipeline) -> Any:
 def _schema_of(inner: Any) -> tuple[Schema, bool]:
     """The features of an estimator, and whether it is one of scikit-learn."""
     if isinstance(inner, Forest) or hasattr(inner, "forest_"):
-        _check_one_output(inner if isinstance(inner, Forest) else inner.forest_)
+        _check_one_output(inner)
     if isinstance(inner, Forest):
         if (inner.n_categories > 0).any():
             raise NoOnnxFormError(
@@ -239,8 +239,10 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
     raise _no_form(inner)
 
 
-def _check_one_output(forest: Forest) -> None:
-    if forest.n_outputs > 1:
+def _check_one_output(inner: Any) -> None:
+    is_forest = isinstance(inner, Forest)
+    # Leaves of gradient boosting may hold a value for each class.
+    if (inner.n_outputs if is_forest else getattr(inner, "n_outputs_", 1)) > 1:
         raise NoOnnxFormError(
             "a forest of several outputs", "its leaves hold the values of all outputs",
             "train and export a model for each output",

@@ -232,12 +232,18 @@ class PredictionGraph:
             total = graph.add("Gather", running, graph.constant(np.array([length - 1])), axis=1)
         return total
 
-    def ordered_row_sums(self, forest: Forest, value: npt.NDArray[Any]) -> str:
+    def ordered_row_sums(
+        self, forest: Forest, value: npt.NDArray[Any], start: Floats | None = None
+    ) -> str:
         """Rows of numbers of the leaves reached, summed tree by tree."""
         graph, total = self.graph, ""
         n_columns = value.shape[1]
         for block in self._blocks(forest, n_columns):
             answers, length = self._leaf_rows(forest, value, block), len(block)
+            if start is not None and not total:
+                some = graph.add("Gather", answers, graph.constant(np.array(0)), axis=1)
+                zeros = graph.add("Mul", some, graph.constant(np.zeros(n_columns)))
+                total = graph.add("Add", zeros, graph.constant(np.asarray(start, np.float64)))
             if total:
                 raised = graph.add("Unsqueeze", total, graph.constant(np.array([1])))
                 answers, length = graph.add("Concat", raised, answers, axis=1), length + 1

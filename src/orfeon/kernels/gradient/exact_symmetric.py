@@ -462,7 +462,7 @@ def write_left(columns, sample, work, slot, cut):
 
 
 @array_step
-def open_slot(rule, work, tree, k, node, begin, end):
+def open_slot(rule, sample, work, tree, k, node, begin, end):
     """Make a slot of a node."""
     slot = work.frontier[k]
     slot[BEGIN] = begin
@@ -474,6 +474,18 @@ def open_slot(rule, work, tree, k, node, begin, end):
     )  # fmt: skip
     for i in range(begin, end):
         tree.leaf_of_row[np.uint64(work.rows[np.uint64(i)])] = k
+
+
+@array_step
+def score_split(rule, sample, work, tree, slot, k, n_nodes, middle, sign):
+    """Sum the sides of a slot; the score, that of the node itself if it must not be split so."""
+    node = slot[NODE]
+    sum_side(sample, work, tree, node, slot[BEGIN], middle, slot[END])
+    for c in range(3):
+        slot[LEFT + c] = work.left[c]
+    if slot[BEGIN] < middle < slot[END]:
+        return score_with(rule, tree, node, slot, sign)
+    return tree.gain[node]
 
 
 @array_step
@@ -496,13 +508,8 @@ def split_slot(columns, rule, sample, work, tree, signs, groups, k, n_slots, n_n
         if work.used[1]:
             return n_nodes
     middle = write_left(columns, sample, work, slot, cut)
-    sum_side(sample, work, tree, node, begin, middle, end)
-    for c in range(3):
-        slot[LEFT + c] = work.left[c]
     own = tree.gain[node]
-    score = own
-    if begin < middle < end:
-        score = score_with(rule, tree, node, slot, signs[f])
+    score = score_split(rule, sample, work, tree, slot, k, n_nodes, middle, signs[f])
     if score == own:
         if columns.kind[f] == CATEGORICAL:
             work.used[0] -= columns.n_values[f]
@@ -514,9 +521,17 @@ def split_slot(columns, rule, sample, work, tree, signs, groups, k, n_slots, n_n
     add_children(rule, work, tree, signs, slot, middle, n_nodes)
     write_test(columns, work, tree, slot, n_nodes)
     tree.gain[node] = score - own
-    open_slot(rule, work, tree, k, n_nodes, begin, middle)
-    open_slot(rule, work, tree, n_slots, n_nodes + 1, middle, end)
+    open_slot(rule, sample, work, tree, k, n_nodes, begin, middle)
+    open_slot(rule, sample, work, tree, n_slots, n_nodes + 1, middle, end)
     return n_nodes + 2
+
+
+@array_step
+def sum_root(sample, work, tree, m):
+    """Sum all rows."""
+    clear(tree.stats[0])
+    for i in range(m):
+        add_row(sample.pairs, sample.weights, work.rows[np.uint64(i)], tree.stats[0])
 
 
 @array_step
@@ -525,16 +540,14 @@ def grow_symmetric(columns, rule, sample, work, tree, signs, groups, seed):
     seed_state(work.random, seed)
     zero = np.int64(0)
     m = load_rows(columns, sample, work, zero)
-    clear(tree.stats[0])
-    for i in range(m):
-        add_row(sample.pairs, sample.weights, work.rows[np.uint64(i)], tree.stats[0])
+    sum_root(sample, work, tree, m)
     make_leaf(tree, zero, zero, m)
     tree.bounds[0, 0] = -np.inf
     tree.bounds[0, 1] = np.inf
     clear_words(tree.paths[0])
     work.used[0] = 0
     work.used[1] = 0
-    open_slot(rule, work, tree, zero, zero, zero, m)
+    open_slot(rule, sample, work, tree, zero, zero, zero, m)
     n_slots = np.int64(1)
     n_nodes = np.int64(1)
     depth = zero

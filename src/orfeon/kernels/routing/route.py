@@ -322,6 +322,12 @@ def rows_at_once(n_rows, d, n_nodes, n_trees):
 @array_step
 def add_supports(leaves, n, root, value, pure_label, out, first, tree):
     """Add the class shares of the leaves reached in one tree; values if ``pure_label`` is empty."""
+    if pure_label.shape[0] == 0 and value.shape[1] > 1:  # a value for each score
+        for i in range(n):
+            at = root + np.uint64(leaves[i])
+            for c in range(value.shape[1]):
+                out[first + i, c] += value[at, c]
+        return
     if pure_label.shape[0] == 0:
         # Trees of several scores take turns.
         column = np.uint64(tree % out.shape[1])

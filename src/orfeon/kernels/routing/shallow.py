@@ -131,7 +131,7 @@ def add_shallow(depth, tests, reached, tree_start, X, features, n_categories, la
     chosen = np.zeros((n_tests, block), np.uint8)
     buffer = np.empty(block, np.uint32)
     scores = np.empty(n_tests + 1)
-    is_score = weights.shape[0] == 0 and pure_label.shape[0] == 0
+    is_score = weights.shape[0] == 0 and pure_label.shape[0] == 0 and value.shape[1] == 1
     for first in range(0, n_rows, block):
         n = min(block, n_rows - first)
         pack_rows(X, bits, first, n, features, n_categories, 1, block + _GAP, words)

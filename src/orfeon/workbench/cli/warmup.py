@@ -98,6 +98,9 @@ FAMILIES: dict[str, list[Step]] = {
     ],
     "gradient": [
         *_steps("GradientBoostingClassifier", n_estimators=4),
+        *_steps(
+            "GradientBoostingClassifier", n_estimators=4, multi_strategy="multi_output_tree"
+        ),
         *_of_numbers("GradientBoostingRegressor", n_estimators=4),
         *_steps("GradientBoostingClassifier", n_estimators=4, tree_method="histogram"),
         *_of_numbers("GradientBoostingRegressor", n_estimators=4, tree_method="histogram"),
