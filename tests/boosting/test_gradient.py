@@ -240,7 +240,7 @@ def test_gains_are_the_squared_error_that_splits_remove():
     residual = sample.y - scores[0]
     stage = next(boost.rounds(scores))
     gains = split_gains(stage.forest, stage.means)
-    unshrunk = values_of(stage.forest, sample.X)[0] / 0.3
+    unshrunk = values_of(stage.forest, sample.X, 1)[0, 0] / 0.3
     after = sample.weights @ (residual - unshrunk) ** 2
     assert gains.sum() == pytest.approx(sample.weights @ residual**2 - after, rel=1e-9)
     assert not gains[stage.forest.is_leaf].any()
@@ -250,7 +250,7 @@ def test_inner_values_are_the_means_of_their_leaves():
     sample = problem("squared", 80)
     model, _, _ = run(boosting(sample, SquaredError(), depth=3), 3)
     fill_inner_values(model.forest)
-    for t, answers in enumerate(values_of(model.forest, sample.X)):
+    for t, answers in enumerate(values_of(model.forest, sample.X, 1)[:, 0]):
         root = model.forest.value[model.forest.tree_start[t], 0]
         assert root == pytest.approx(np.average(answers, weights=sample.weights), abs=1e-9)
 
