@@ -222,7 +222,7 @@ def test_leaves_that_do_not_fit_the_scores_are_no_model(n_scores, tmp_path):
         save(model, tmp_path / "model.orfeon")
 
 
-def test_frames_with_strings_and_rows_one_by_one():
+def test_frames_with_strings_and_rows_one_by_one(tmp_path):
     X, y = several_classes(150)
     frame = pd.DataFrame({"a": X[:, 0], "b": np.array(list("klmnop"))[y % 3 + (X[:, 1] > 0)]})
     model = classifier(n_estimators=30).fit(frame, y)
@@ -230,6 +230,9 @@ def test_frames_with_strings_and_rows_one_by_one():
     single = np.concatenate([model.decision_function(frame[i : i + 1]) for i in range(20)])
     np.testing.assert_array_equal(whole[:20], single)
     assert model.score(frame, y) > 0.6
+    save(model, tmp_path / "model.orfeon")
+    loaded = load(tmp_path / "model.orfeon")
+    np.testing.assert_array_equal(loaded.decision_function(frame), whole)
 
 
 def test_regression_has_no_such_parameter():

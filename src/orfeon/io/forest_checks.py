@@ -24,9 +24,9 @@ def check_forest(fields: Fields) -> None:
     forest = Forest(**fields)
     require(len(forest.n_children) == len(forest.nodes), "n_children must have one entry per node.")
     if forest.n_classes == 0:
-        # Trees of several outputs know their weights, and test ordered features.
-        known = forest.leaf_weight is not None and not forest.n_categories.any()
-        is_wide = known and forest.value.dtype == np.float64 and forest.value.shape[1] > 1
+        # Trees of several outputs, or of boosting of several classes, know their weights.
+        is_known = forest.leaf_weight is not None
+        is_wide = is_known and forest.value.dtype == np.float64 and forest.value.shape[1] > 1
         is_right = is_wide or forest.value.shape[1:] == (1,)
         require(is_right, "value must have one column in regression.")
     if forest.n_categories.any():

@@ -37,7 +37,7 @@ SMALL: dict[str, Any] = {
 CLOSE = (
     "AdaBoostPairwise", "BaggedBoostingClassifier", "CostCascade", "Experts",
     "GradientBoostingClassifier", "PP", "ParallelPerceptron", "RealAdaBoost", "Stacking",
-    "boosted_vectors", "sklearn_voting", "stacking_by_logistic",
+    "sklearn_voting", "stacking_by_logistic",
 )  # fmt: skip
 
 
@@ -111,8 +111,6 @@ def estimators() -> Iterator[tuple[str, Any, str]]:
     levels = {"loss": "quantile", "alpha": (0.1, 0.5, 0.9)}
     quantiles = orfeon.GradientBoostingRegressor(**levels, n_estimators=2, random_state=0)
     yield "boosted_quantiles", quantiles, "mixed"
-    joint = {"multi_strategy": "multi_output_tree", "n_estimators": 2, "random_state": 0}
-    yield "boosted_vectors", orfeon.GradientBoostingClassifier(**joint), "mixed"
     first = orfeon.CARTRegressor(max_depth=1, random_state=0)
     second = orfeon.GradientBoostingRegressor(init=first, n_estimators=2, random_state=0)
     yield "boosted_from_a_tree", second, "numbers"
