@@ -345,7 +345,8 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         return self.predict_proba(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_[self._mean(X).argmax(axis=1)])
+        mean = self._mean(X)
+        return np.asarray(self.classes_[mean.argmax(axis=1)])
 
 
 @documented(COMPOSITION_TEXTS | _TEXTS)
