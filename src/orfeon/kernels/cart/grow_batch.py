@@ -18,8 +18,6 @@ from orfeon.kernels.cart.grow import (
     search_node,
     split_node,
 )
-from orfeon.kernels.cart.grow import columns_of as table_columns
-from orfeon.kernels.cart.grow import sample_of_rows as table_sample
 from orfeon.kernels.cart.linear import find_linear
 from orfeon.kernels.cart.node_sorting import ANY_SIZE, MOST_PAIRS, N_DIGITS, small_node
 from orfeon.kernels.cart.oblique import find_oblique
@@ -358,18 +356,8 @@ def no_larger(arenas, used, work, options):
     return arenas
 
 
-#: What ``array_step`` functions return is not counted as a reference. Where references are counted,
-#: it would be freed while it is in use.
-_COUNTED = {
-    "columns_of": step(with_step(table_columns, "table_columns")),
-    "sample_of_rows": step(with_step(table_sample, "table_sample")),
-}
-
-
 def _growing(name, find, compiled=array_step, **steps):
     """``grow_open`` with one way of finding splits and other steps replaced."""
-    if compiled is not array_step:
-        steps = {**_COUNTED, **steps}
     searching = inlined(with_step(search_node, f"search_node_{name}", find_split=find, **steps))
     partitioning = inlined(with_step(partition_node, f"partition_node_{name}", **steps))
     splitting = inlined(
