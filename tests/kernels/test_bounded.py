@@ -13,7 +13,7 @@ from tests.shared import cases
 
 from orfeon.data import Table
 from orfeon.growth import Growth
-from orfeon.kernels.cart import bounded, subtree
+from orfeon.kernels.cart import bounded
 from orfeon.kernels.cart.node_sorting import MOST_PAIRS, N_DIGITS
 from orfeon.kernels.cart.scan import TIED
 
@@ -221,16 +221,6 @@ def test_ranks_by_row_change_nothing(criterion, n_classes, max_features, monkeyp
     by_feature = problem.grow(growth, 2)
     monkeypatch.setattr("orfeon.growth.engine._FAR_APART", 0)
     assert_same(by_feature, problem.grow(growth, 2))
-
-
-@pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
-def test_copies_of_subtrees_change_nothing(criterion, n_classes, monkeypatch):
-    problem = tall_problem(n_classes, 12_000)
-    assert (problem.weights > 0).sum() > 1.5 * subtree.MOST_ROWS
-    growth = Growth(criterion=criterion, max_features=2)
-    whole = problem.grow(growth, 2)
-    monkeypatch.setattr("orfeon.growth.engine._FAR_APART", 0)  # as if the table were large
-    assert_same(whole, problem.grow(growth, 2))
 
 
 def sparse_problem(n_classes: int, n: int = 1500) -> Problem:

@@ -449,7 +449,7 @@ class Trees:
         labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)
         targets, target_scale, centre = np.zeros((1, 0)), np.ones(1), np.zeros(1)
         if n_classes:
-            labels = np.array(y, dtype=np.uint16, order="C")
+            labels = np.array(y, dtype=np.uint16)
             if (variants == criteria.GINI_PAIR).any():
                 moments = np.asarray(whole.weights * y, dtype=np.int64)
         else:
@@ -460,8 +460,8 @@ class Trees:
             *self.columns,
             _settings(growth, n_classes, self.table.n_features),
             labels,
-            np.ascontiguousarray(whole.weights),
-            np.ascontiguousarray(moments),
+            whole.weights,
+            moments,
             targets,
             _limits(growth, variants, whole) * np.ones((len(seeds), 1), np.int64),
             _least_decrease(growth, whole, target_scale) * np.ones(len(seeds)),

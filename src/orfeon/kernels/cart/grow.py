@@ -362,45 +362,23 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
 
 
 @array_step
-def enter_subtree(columns, sample, work, entry, waiting, outside):
-    """Nothing is copied; forests copy small nodes (:mod:`orfeon.kernels.cart.subtree`)."""
-    return outside
-
-
-@array_step
-def columns_of(columns, work, outside):
-    return columns
-
-
-@array_step
-def sample_of_rows(sample, work, outside):
-    return sample
-
-
-@array_step
 def grow_open(
     columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates
 ):
     """Grow on from the nodes listed in ``work.open``; returns the number of nodes."""
     # Stops if an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
     waiting = np.int64(0)
-    outside = np.int64(-1)
-    near_columns = columns
-    near_sample = sample
     work.counts.delayed[0, 0] = 0
     while True:
         for k in range(n_open):
             waiting = search_node(
-                near_columns, near_sample, options, work, arenas, nodes, k, waiting, n_candidates
+                columns, sample, options, work, arenas, nodes, k, waiting, n_candidates
             )
         if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3] or options.stop[STOP]:
             break
         entry = next_to_split(options, work, waiting)
-        outside = enter_subtree(columns, sample, work, entry, waiting, outside)
-        near_columns = columns_of(columns, work, outside)
-        near_sample = sample_of_rows(sample, work, outside)
         n_open = split_node(
-            near_columns, near_sample, options, work, arenas, nodes, entry, n_nodes, n_candidates
+            columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates
         )
         waiting = drop_entry(work, entry, waiting)
         n_nodes += 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from orfeon.kernels.cart.partition import partition_node
 from orfeon.kernels.cart.records import Arenas, Columns, Counts, Nodes, Options, Sample, Work
 from orfeon.kernels.cart.search import find_best_ordered
 from orfeon.kernels.cart.subsample import find_subsampled
-from orfeon.kernels.cart.subtree import columns_of, enter_subtree, make_subtable, sample_of_rows
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
 from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
@@ -103,7 +101,6 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(n_waiting),
         table,
         counts,
-        make_subtable(columns, options, n_candidates),
     )
 
 
@@ -364,9 +361,7 @@ def _growing(name, find, compiled=array_step, **steps):
         with_step(split_node, f"split_node_{name}", partition_node=partitioning, **steps)
     )
     return compiled(
-        with_step(
-            grow_open, f"grow_open_{name}", search_node=searching, split_node=splitting, **steps
-        )
+        with_step(grow_open, f"grow_open_{name}", search_node=searching, split_node=splitting)
     )
 
 
@@ -376,15 +371,11 @@ def _block_kernel(name, find, compiled=array_step, **steps):
     return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing, **steps))
 
 
-_SUBTREES: dict[str, Callable[..., Any]] = {
-    "enter_subtree": enter_subtree, "columns_of": columns_of, "sample_of_rows": sample_of_rows
-}  # fmt: skip
-_grow_best = array_step(with_step(grow_open, "grow_open_best", **_SUBTREES))
-grow_best = kernel(with_step(_grow_block, "grow_block_best", grow_open=_grow_best))
+grow_best = kernel(_grow_block)
 #: Without categorical features: a third less to compile before the first tree.
 grow_best_ordered = _block_kernel(
     "best_ordered", find_best_ordered, save_subset=no_table, save_projection=no_table,
-    mark_sides=no_marks, enlarge=no_larger, **_SUBTREES,
+    mark_sides=no_marks, enlarge=no_larger,
 )  # fmt: skip
 grow_among_best = _block_kernel("among_best", find_among_best)
 #: Linear combinations are sorted in new arrays, so array references must be counted.

@@ -120,16 +120,10 @@ def gather_few_values(rows, width, f, items, begin, n, cells, at):
 
 
 @merged_step
-def gather_words(form, bits, light, all_occur, local, weights, moments, items, begin, n, words,
+def gather_words(form, bits, light, local, weights, moments, items, begin, n, words,
                  labels):  # fmt: skip
     """Weights of the node's rows, in the form that they are summed in."""
     second = np.int64(words.shape[0] // 2)
-    if light and all_occur and form == PACKED:  # the most frequent case, several rows at a time
-        for i in range(n):
-            item = items[np.uint64(begin + i)]
-            weight = (item >> np.uint64(16)) & np.uint64(_LOW)
-            words[np.uint64(i)] = weight << (np.uint64(bits) * (item & np.uint64(_LOW)))
-        return
     for i in range(n):
         item = items[np.uint64(begin + i)]
         row = row_of_item(item)
@@ -267,17 +261,14 @@ def cells_to_sides(cells, at, n, sides):
 
 
 @merged_step
-def few_to_sides(cells, at, n, present, n_present, sides, words):
-    """The same for codes below 64; returns the sum of the words on the left."""
+def few_to_sides(cells, at, n, present, n_present, sides):
+    """The same for codes below 64."""
     right = np.uint64(0)
     for i in range(n_present):
         right |= np.uint64(sides[present[i]]) << np.uint64(present[i])
-    total = np.uint64(0)
     for i in range(n):
         side = (right >> np.uint64(cells[np.uint64(at + i)])) & np.uint64(1)
         cells[np.uint64(at + i)] = side
-        total += words[np.uint64(i)] & (side - np.uint64(1))
-    return total
 
 
 @merged_step
@@ -348,13 +339,11 @@ def score_classes(criterion, weight_left, weight, left, total):
 
 @merged_step
 def score_cut(criterion, form, bits, min_leaf, weight, cells, at, n, cut, beyond, words, labels,
-              is_summed, counters, left, total):  # fmt: skip
+              left, total):  # fmt: skip
     """Score of a cut; -inf if a side is too small. Fills ``left``."""
-    # ``counters`` is the sum of the words on the left, if that is known.
     first = np.int64(0)
     if form == PACKED:
-        if not is_summed:
-            counters = sum_cells(cells, at, n, cut, beyond, words, first)
+        counters = sum_cells(cells, at, n, cut, beyond, words, first)
         return score_packed(criterion, counters, bits, min_leaf, weight, left, total)
     if form == MOMENTS:
         second = np.int64(words.shape[0] // 2)
@@ -380,9 +369,8 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
     cut = np.int64(0)
     present = scratch.present
     sides = scratch.sides
-    few = is_categorical and missing < 64
-    counters = np.uint64(0)
     if is_categorical:
+        few = missing < 64
         if few:
             n_present = list_few_categories(cells, at, n, present)
         else:
@@ -394,7 +382,7 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
                 if present[i] == missing:
                     goes = np.int64(1) - np.int64(sides[missing])
             if few:
-                counters = few_to_sides(cells, at, n, present, n_present, sides, scratch.words)
+                few_to_sides(cells, at, n, present, n_present, sides)
             else:
                 cells_to_sides(cells, at, n, sides)
         beyond = cut
@@ -412,7 +400,7 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
     if varies:
         score = score_cut(
             criterion, form, bits, min_leaf, weight, cells, at, n, cells.dtype.type(cut),
-            cells.dtype.type(beyond), scratch.words, scratch.labels, few, counters, left, total,
+            cells.dtype.type(beyond), scratch.words, scratch.labels, left, total,
         )  # fmt: skip
     return score, varies, cut, beyond, threshold, goes, n_present
 

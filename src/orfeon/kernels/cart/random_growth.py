@@ -224,10 +224,9 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
     else:
         bound = bound_of(criterion, total)
     weight, bits, form = form_of(criterion, total)
-    all_occur = n_classes == scratch.local.shape[0]
     gather_words(
-        form, bits, sample.light, all_occur, scratch.local, sample.weights, sample.moments, items,
-        begin, n, scratch.words, scratch.labels,
+        form, bits, sample.light, scratch.local, sample.weights, sample.moments, items, begin, n,
+        scratch.words, scratch.labels,
     )  # fmt: skip
     score, threshold = search_cuts(
         features, limits, scratch, cells, form, bits, left, total, weight, bound, begin, n

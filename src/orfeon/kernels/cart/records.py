@@ -123,15 +123,6 @@ class Work:
     frontier_threshold: Any
     table: Any  # n log2 n
     counts: Any
-    subtable: Any
-
-
-@record
-class Subtable:
-    """A copy of a small node's rows (:mod:`orfeon.kernels.cart.subtree`)."""
-
-    columns: Any
-    sample: Any
 
 
 @record

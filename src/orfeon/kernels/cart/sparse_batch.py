@@ -73,7 +73,6 @@ def make_sparse_work(columns, options, n_candidates, table, max_nodes):
         np.empty(n_waiting),
         table,
         counts,
-        np.empty(0),  # no subtable
     )
 
 
