@@ -115,6 +115,11 @@ def families(n: int) -> list[Family]:
         Family("boosting by filtering", orfeon.FilterBoostClassifier(shallow, **seeded)),
         Family("gradient boosting", orfeon.GradientBoostingClassifier(**counts), "missing"),
         Family(
+            "calibrated forest",
+            orfeon.CalibratedEnsemble(orfeon.RandomForestClassifier(**counts), calibrate="beta"),
+            "missing",
+        ),
+        Family(
             "ensemble selection",
             orfeon.EnsembleSelectionClassifier(_pair("Classifier", n), weights=[0.4, 0.6]),
             "missing",

@@ -164,7 +164,7 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("n_best", 0, r"must be an int in the range \[1, inf\). Got 0"),
     ("random_state", -1, r"must be an int in the range \[0, 4294967295\], .* Got -1"),
     ("random_state", "dice", "random.* Got 'dice'"),
-    ("class_weight", "even", "must be an instance of 'dict', a str among .* Got 'even'"),
+    ("class_weight", "even", "must be an instance of 'dict',.* a str among .* Got 'even'"),
     ("class_weight", {0: -1.0, 1: 1.0}, "class_weight=.*finite, not negative, and not all zero"),
     ("class_weight", {0: 0.0, 1: 0.0}, "class_weight=.*finite, not negative, and not all zero"),
     ("class_weight", {0: np.nan, 1: 1.0}, "class_weight=.*finite, not negative, and not all"),

@@ -61,7 +61,7 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = self._takes_sparse()
-        tags.target_tags.multi_output = self._takes_outputs()
+        tags.target_tags.multi_output = self._takes_outputs() and not self._needs_one_output()
         return tags
 
     # -- training sets -------------------------------------------------------------------------
@@ -77,6 +77,10 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     def _takes_outputs(self) -> bool:
         """Whether y may have a column for each of several outputs."""
         return False
+
+    def _needs_one_output(self) -> list[str]:
+        """The parameters, as given, that do not allow several outputs."""
+        return []
 
     def _check_sparse(self) -> None:
         if not self._takes_sparse():

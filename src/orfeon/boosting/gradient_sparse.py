@@ -12,6 +12,8 @@ def sparse_obstacle(parameters: GradientParameters) -> tuple[str, str] | None:
         return 'tree_method="exact"', 'tree_method="histogram"'
     if parameters.tree_shape == "symmetric":
         return 'tree_shape="symmetric"', 'tree_shape="free"'
+    if parameters.multi_strategy == "multi_output_tree":
+        return 'multi_strategy="multi_output_tree"', 'multi_strategy="auto"'
     if parameters.order == 1:
         return "order=1", "order=2"
     return None

@@ -331,6 +331,11 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
 
     # -- prediction ----------------------------------------------------------------------------
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False  # neighbours are searched in dense rows
+        return tags
+
     def _queried(self, X: Any) -> tuple[_Query, Integers]:
         """The rows, and the votes of the members on them, of shape (n_rows, n_members)."""
         check_is_fitted(self, "points_")

@@ -110,13 +110,16 @@ class IndependentEnsemble(Ensemble):
         base = self.estimator_ if hasattr(self, "estimator_") else self._base()
         return base if isinstance(base, BaseTree) else None
 
-    def _check_outputs(self, n_outputs: int) -> None:
-        """Reject what needs one output."""
-        changed = [
+    def _needs_one_output(self) -> list[str]:
+        return [
             f"{name}={value!r}"
             for name, allowed in _OF_OUTPUTS.items()
             if (value := getattr(self, name, allowed[0])) not in allowed
         ]
+
+    def _check_outputs(self, n_outputs: int) -> None:
+        """Reject what needs one output."""
+        changed = self._needs_one_output()
         if getattr(self.estimator_, "class_weight", None) is not None:
             changed.append(f"class_weight={self.estimator_.class_weight!r}")
         if changed:

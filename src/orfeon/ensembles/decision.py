@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
@@ -255,7 +256,8 @@ class CombinesMixin(QueryMixin):
                 f"{what} learns from samples that members did not see, but all samples are copies "
                 "of 1 sample; give at least two different ones."
             )
-        return Folds(X, y, target, weights, fold)
+        rows = X.tocsr() if issparse(X) else X  # not every sparse format has rows
+        return Folds(rows, y, target, weights, fold)
 
     def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:
         """A fold for each sample, by its content: copies share a fold."""

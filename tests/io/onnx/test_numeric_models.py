@@ -14,6 +14,9 @@ from orfeon.combining.numeric_inputs import NumericInputs
 from orfeon.io.onnx import NoOnnxFormError, as_inputs
 from orfeon.workbench.experiment.methods import METHODS
 
+# Networks of a study stop after a given number of iterations.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 def table(n_rows, *, words=True, seed=0):
     rng = np.random.default_rng(seed)
@@ -63,7 +66,6 @@ def test_models_of_a_study(name, n_classes, words):
         np.testing.assert_allclose(found[0], expected, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("activation", ["logistic", "tanh", "identity"])
 def test_other_networks_and_scales(activation):
     X = table(200, words=False)
@@ -90,7 +92,6 @@ def test_a_selection_with_pipelines():
     np.testing.assert_allclose(shares, chosen.predict_proba(rows), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_has_no_form_is_named():
     X = table(100, words=False)
     y = target(X, 2)
