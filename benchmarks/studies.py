@@ -21,7 +21,12 @@ from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 from orfeon.datasets import make_waveform
 from orfeon.ordering import order
-from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, first_members
+from orfeon.workbench.experiment.evaluation import (
+    Evaluation,
+    RunKey,
+    findings,
+    first_members,
+)
 from orfeon.workbench.experiment.methods import METHODS
 from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.running import Running, unit_keys
@@ -51,7 +56,8 @@ def bare_loop(plan: Plan, evaluation: Evaluation, unit: int) -> dict[str, float]
         train, test = splits[0 if key.inner is None else 1 + key.inner]
         seed = evaluation.random_state(key)
         model = method.build("classification", seed, 1, plan.members, X=X[train], calibrated=True)
-        model.fit(X[train], y[train])
+        with findings():  # networks end early on purpose
+            model.fit(X[train], y[train])
         models = {method.name: model}
         if method.is_prunable:
             found = order(model, X[train], y[train], rule=plan.rule)
