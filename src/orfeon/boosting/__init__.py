@@ -1,4 +1,4 @@
-"""Boosted ensembles: members trained one after the other, on what those before got wrong."""
+"""Boosted ensembles: each member focuses on the errors of those before it."""
 
 from orfeon.boosting.adaboost import AdaBoostClassifier
 from orfeon.boosting.adaboost_m2 import AdaBoostM2Classifier

@@ -174,7 +174,7 @@ ADABOOST: dict[str, list[Any]] = {
 
 @documented(estimator="a :class:`orfeon.StumpClassifier`", n_boosted="50")
 class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
-    """Weighted vote of classifiers, each trained on what those before it got wrong.
+    """Weighted vote of classifiers, each focusing on the errors of those before it.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         the first weights; "bootstrap" continues from a bootstrap sample with equal weights
         (Webb 2000).
     perfect_member : {"keep", "drop"}, default="keep"
-        Whether a member without training error is kept or dropped. The only member is kept.
+        Whether a member without training error is kept or dropped. The only member is always kept.
     min_weight : float, default=0.0
-        The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
+        The weights, which sum to 1, do not fall below this; 1e-8 is usual in long runs.
     algorithm : {"samme", "m1"}, default="samme"
         With more than two classes: whether members must err on less than chance, 1 - 1 / n_classes,
         with votes to match (Zhu et al. 2009), or on less than half of the weight (AdaBoost.M1),
@@ -206,8 +206,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <stopping>
     early_stopping : {"validation", "oob"}, default="validation"
         With ``n_iter_no_change``: whether the error is that on a validation set, or the out-of-bag
-        error on all samples, which needs ``sampling="resample"``; samples that no member left out
-        yet count as wrong.
+        error on all samples, which needs ``sampling="resample"``; samples that no member has left
+        out yet count as wrong.
     <fitting>
 
     Attributes
@@ -225,11 +225,11 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     Notes
     -----
     With two classes the vote of a member of error e is half of ln((1 - e) / e): the step along it
-    that makes the mean of exp(-y F) least. M1's votes for several classes are twice as large,
-    which decides the same.
+    that minimises the mean of exp(-y F). M1's votes for several classes are twice as large, which
+    gives the same decisions.
 
-    With ``step="constant"`` a member must be as right as with "optimal", and its vote does not
-    depend on by how much.
+    With ``step="constant"`` a member must be as accurate as with "optimal", but its vote does not
+    depend on its error.
 
     A first member that errs on half of the weight is kept alone, with a warning. With
     ``on_failure="stop"`` the vote of a member without error outweighs all others, as its infinite

@@ -115,7 +115,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     n_estimators : int, default=50
         Maximum number of members. The run ends early when the pseudo-loss of a member is 1/2 or
-        more, or 0; with fewer than half of the members, it warns.
+        more, or 0; with fewer than half of the members, it raises a warning.
     <sampling>
     <combine_boosted>
     <calibrate_boosted>
@@ -131,7 +131,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         Pseudo-loss of each member in its round.
     <validation_errors>
     error_bounds_ : ndarray of shape (n_members,)
-        Bound of the training error after each member.
+        Bound on the training error after each member.
     <classes>
     <calibrated>
 
@@ -192,7 +192,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member."""
+        """Bound on the weighted training error after each member."""
         check_is_fitted(self, "members_")
         self._check_learnt()
         return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))

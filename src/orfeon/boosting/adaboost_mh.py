@@ -136,10 +136,10 @@ class AdaBoostMHClassifier(_BinaryProblems):
     <estimator>
     n_estimators : int, default=50
         Maximum number of rounds; each trains one binary classifier for each class. A run that ends
-        by itself with fewer than half of them warns.
+        on its own with fewer than half of them raises a warning.
     joint : bool, default=True
         Whether the pairs of a sample and a class have one distribution, and a round one vote,
-        as in AdaBoost.MH; or whether the problems are boosted each on its own.
+        as in AdaBoost.MH; or whether each problem is boosted on its own.
     <sampling>
     <calibrate_boosted>
     <stopping>
@@ -164,7 +164,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
 
     Notes
     -----
-    The decision is the class of the greatest real-valued output. With two classes the two problems
+    The decision is the class with the largest real-valued output. With two classes the two problems
     are mirror images, and the decision is that of AdaBoost.
 
     Examples
@@ -223,7 +223,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
 
     @property
     def hamming_bounds_(self) -> Floats:
-        """With ``joint=True``: bound of the weighted Hamming loss after each round.
+        """With ``joint=True``: bound on the weighted Hamming loss after each round.
 
         The Hamming loss is the share of pairs of a sample and a class that are decided wrongly;
         the training error is at most as many times larger as there are classes.
@@ -244,7 +244,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     <estimator>
     n_estimators : int, default=50
         Maximum number of rounds; each trains one binary classifier for each pair that is not done
-        yet. A run that ends by itself with fewer than half of them warns.
+        yet. A run that ends on its own with fewer than half of them raises a warning.
     <sampling>
     <calibrate_boosted>
     <stopping>

@@ -33,7 +33,7 @@ from orfeon.utils.types import Floats
 
 
 def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: float = 1.0) -> Floats:
-    """Bound of the mean squared training error of AdaBoost.R.
+    """Bound on the mean squared training error of AdaBoost.R.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: flo
     its squared error, and all of its questions half of what the spread is the mean of. So the
     bound of AdaBoost's error, the product of ``e exp(v / 2) + (1 - e) exp(-v / 2)``, bounds the
     mean squared error as a share of the spread. With the votes of AdaBoost.R, ln((1 - e) / e), the
-    factors are ``2 sqrt(e (1 - e))``: this is theorem 12 of Freund and Schapire (1997), who put
-    one in the place of the spread.
+    factors are ``2 sqrt(e (1 - e))``: this is theorem 12 of Freund and Schapire (1997), who use one
+    instead of the spread.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class AdaBoostRScheme(Scheme):
     n_boosted="50",
 )
 class AdaBoostRRegressor(MedianBooster):
-    """Weighted median of regressors, each trained on what those before it got wrong.
+    """Weighted median of regressors, each focusing on the errors of those before it.
 
     Parameters
     ----------
@@ -146,20 +146,20 @@ class AdaBoostRRegressor(MedianBooster):
     betas_ : ndarray of shape (n_members,)
         Odds of the errors, e / (1 - e).
     squared_error_bounds_ : ndarray of shape (n_members,)
-        Bound of the mean squared training error after each member, see
+        Bound on the mean squared training error after each member, see
         :func:`orfeon.boosting.adaboost_r.squared_error_bound`.
     target_range_ : tuple of float
         The smallest and the largest target of the training samples.
 
     See Also
     --------
-    AdaBoostR2Regressor : A simpler relative, with one weight for each sample.
+    AdaBoostR2Regressor : A simpler method, with one weight for each sample.
 
     Notes
     -----
-    Targets are scaled to [0, 1] by their range. Predictions outside that range, as a linear model
-    may make, are clipped to it, in training and in ``predict``, so the bound holds. Predictions
-    that differ from the target by rounding alone are right.
+    Targets are scaled to [0, 1] by their range. Predictions outside that range, which a linear
+    model may make, are clipped to it, in training and in ``predict``, so the bound holds.
+    Predictions that differ from the target by rounding alone are right.
 
     The run ends when a member's error is above one half; that member is dropped. At exactly one
     half it is kept, without a vote. A member without any error ends the run with a vote that
@@ -231,6 +231,6 @@ class AdaBoostRRegressor(MedianBooster):
 
     @property
     def squared_error_bounds_(self) -> Floats:
-        """Bound of the mean squared training error after each member."""
+        """Bound on the mean squared training error after each member."""
         check_is_fitted(self, "members_")
         return squared_error_bound(self.errors_, self.member_weights_, self._spread)

@@ -139,7 +139,7 @@ class AdaBoostR2Scheme(Scheme):
     n_boosted="50",
 )
 class AdaBoostR2Regressor(MedianBooster):
-    """Weighted median of regressors, each trained on the samples that those before predicted badly.
+    """Weighted median of regressors, each focusing on samples that earlier ones predicted badly.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class AdaBoostR2Regressor(MedianBooster):
 
     See Also
     --------
-    AdaBoostRRegressor : Has a bound of its training error.
+    AdaBoostRRegressor : Has a bound on its training error.
 
     Notes
     -----
@@ -173,7 +173,7 @@ class AdaBoostR2Regressor(MedianBooster):
     outweighs all others. A first member that fails is kept alone, with a warning. Predictions that
     differ from the target by rounding alone are right.
 
-    Losses are shares of the largest, so an outlier makes all others small and draws the weight.
+    Losses are shares of the largest, so an outlier makes all others small and attracts the weight.
 
     References
     ----------

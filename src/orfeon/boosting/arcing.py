@@ -1,4 +1,4 @@
-"""Arc-x4: weights that grow with the fourth power of how often a sample was got wrong.
+"""Arc-x4: weights that grow with the fourth power of how often a sample was misclassified.
 
 References
 ----------
@@ -56,7 +56,7 @@ class ArcX4Scheme(Scheme):
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="50")
 class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
-    """Vote of classifiers, each trained with more weight on what those before often got wrong.
+    """Vote of classifiers, each with more weight on samples that earlier ones often misclassified.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     -----
     The weight of a sample is proportional to 1 + m**4, where m counts the members that got it
     wrong, and all members have the same vote. With ``sampling="weights"`` and trees that make no
-    error on the training samples all members are the same tree.
+    error on the training samples, all members are the same tree.
 
     Examples
     --------

@@ -80,7 +80,7 @@ BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING
     validation_errors_=saved.optional(saved.floats),
 )
 class BoostedEnsemble(Ensemble):
-    """Members trained one after the other, each with weights on what those before got wrong.
+    """Members trained one after the other, each focusing on the errors of those before it.
 
     Subclasses define :meth:`_base` and :meth:`_scheme`, and inherit how to decide.
     """

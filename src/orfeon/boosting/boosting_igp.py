@@ -146,13 +146,13 @@ class _HalvesLearner:
 
 @documented(n_estimators="100")
 class BoostingIGPClassifier(OfIGPTrees):
-    """Unweighted vote of IGP trees, each grown with weights on what the one before got wrong.
+    """Unweighted vote of IGP trees, each focusing on the errors of the one before it.
 
     Parameters
     ----------
     n_estimators : int, default=100
         Maximum number of trees. The run ends early when a tree errs on half of the weight, or on
-        nothing; with fewer than half of the members, it warns.
+        nothing; with fewer than half of the members, it raises a warning.
     <criterion>
     <max_depth>
     <least_weight_of_half>

@@ -34,7 +34,7 @@ def _check_margin(theta: float) -> None:
 
 
 def error_bound(errors: npt.ArrayLike) -> Floats:
-    """Bound of the training error of AdaBoost: the product of Z = 2 sqrt(e (1 - e)).
+    """Bound on the training error of AdaBoost: the product of Z = 2 sqrt(e (1 - e)).
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def edge_bound(errors: npt.ArrayLike) -> Floats:
 
 
 def margin_bound(errors: npt.ArrayLike, theta: float) -> float:
-    """Bound of the share of training samples whose margin is at most ``theta``.
+    """Bound on the share of training samples whose margin is at most ``theta``.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def vote_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, theta: float = 0.0) 
     Returns
     -------
     ndarray of shape (n_rounds,)
-        Bound of the share of training samples whose margin is at most ``theta``, after each round;
+        Bound on the share of training samples whose margin is at most ``theta``, after each round;
         at 0 it bounds the training error. With the votes of AdaBoost these are
         :func:`error_bound` and :func:`margin_bound`.
 
@@ -141,7 +141,7 @@ def vote_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, theta: float = 0.0) 
 
 
 def pseudo_loss_bound(pseudo_losses: npt.ArrayLike, n_classes: int) -> Floats:
-    """Bound of the training error of AdaBoost.M2: (K - 1) times the product of sqrt(1 - 4 edge²).
+    """Bound on the training error of AdaBoost.M2: (K - 1) times the product of sqrt(1 - 4 edge²).
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class BoundsMixin:
 
     @property
     def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member: the product of 2 sqrt(e(1-e)).
+        """Bound on the weighted training error after each member: the product of 2 sqrt(e(1-e)).
 
         For a member without error, whose vote is not infinite here, the factor is exp(-vote).
         """
@@ -210,7 +210,7 @@ class BoundsMixin:
         return edge_bound(self.errors_)
 
     def margin_bound(self, theta: float) -> float:
-        """Bound of the weighted share of training samples with a margin of at most ``theta``.
+        """Bound on the weighted share of training samples with a margin of at most ``theta``.
 
         Parameters
         ----------

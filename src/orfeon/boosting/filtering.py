@@ -76,7 +76,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         learn from.
     depth : int, default=1
         Levels of majorities. There are ``3 ** depth`` members, or fewer if samples or errors run
-        out; with fewer than half, it warns.
+        out; with fewer than half, a warning is raised.
     sampling : {"stream", "weights", "resample"}, default="stream"
         "stream" uses each training sample once, in random order: a first part trains the first
         classifier; of a second part, equally many wrong and correct samples train the second; of
@@ -307,8 +307,8 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Thirds, in the order of ``classes_``. Where all three differ, the first has a billionth
-            more, for it decides.
+            Thirds, in the order of ``classes_``. Where all three differ, the first gets a billionth
+            more, because it decides.
         """
         votes = self.committee_votes(X)
         everyone = np.arange(votes.shape[1])

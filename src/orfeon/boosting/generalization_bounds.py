@@ -31,7 +31,7 @@ _N_TRIED = 2000
 
 
 def vc_dimension_of_votes(vc_dimension: float, n_members: npt.ArrayLike) -> Floats:
-    """Bound of the VC dimension of the votes of T members: 2 (d + 1) (T + 1) log2(e (T + 1)).
+    """Bound on the VC dimension of the votes of T members: 2 (d + 1) (T + 1) log2(e (T + 1)).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def vc_generalization_bound(
     n_classes: int = 2,
     delta: float = 0.05,
 ) -> Floats:
-    """Bound of the error of a weighted vote on new samples, which grows with its members.
+    """Bound on the error of a weighted vote on new samples, which grows with its members.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def margin_generalization_bound(
     n_classes: int = 2,
     delta: float = 0.05,
 ) -> Floats:
-    """Bound of the error of a weighted vote on new samples, whatever the number of members.
+    """Bound on the error of a weighted vote on new samples, whatever the number of members.
 
     Parameters
     ----------
@@ -133,7 +133,8 @@ def margin_generalization_bound(
         Share of the training samples whose margin is at most ``theta``. The margin is the share of
         the vote for the right class minus the largest for another one.
     theta : float
-        A margin above 0, up to 1. The bound holds for all at once, so the best may be taken.
+        A margin above 0, up to 1. The bound holds for all of them at once, so you may take the
+        best.
     n_samples : int
         Number of training samples.
     n_hypotheses : float, optional

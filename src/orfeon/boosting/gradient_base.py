@@ -179,8 +179,8 @@ class GradientBoosting(GradientParameters, Ensemble):
             Sample weights: 0 leaves the sample out, 2 counts it twice.
         base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
             Offsets: known parts of the scores (raw predictions), such as the logarithm of an
-            exposure with a log link. Trees are fitted to what is left, and ``init_`` is the
-            constant that goes best with them. Pass them to ``predict`` as well.
+            exposure with a log link. Trees are fitted to what is left, and ``init_`` is the best
+            constant given these offsets. Pass them to ``predict`` as well.
         X_val, y_val, sample_weight_val, base_margin_val : optional
             A validation set for early stopping, instead of one drawn from the samples.
         callback : callable, optional
@@ -575,7 +575,7 @@ class GradientBoosting(GradientParameters, Ensemble):
     def with_rounds(self, n_rounds: int) -> Self:
         """A copy of the fitted model with its first rounds only.
 
-        Fewer rounds need another calibrator: the copy has none.
+        Fewer rounds need another calibrator, so the copy has none.
 
         Parameters
         ----------
@@ -606,7 +606,7 @@ class GradientBoosting(GradientParameters, Ensemble):
     def best_rounds(
         self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None
     ) -> int:
-        """The number of rounds with the least loss on samples that were not trained on.
+        """The number of rounds with the lowest loss on samples that the model was not trained on.
 
         Parameters
         ----------

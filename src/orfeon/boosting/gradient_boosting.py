@@ -67,16 +67,16 @@ class GradientBoostingClassifier(
     multi_strategy : {"auto", "one_output_per_tree", "multi_output_tree"}, default="auto"
         With more than two classes: whether a round grows a tree for each, or one whose leaves hold
         a value for each class and whose gains are summed over them. Such trees are symmetric, and
-        need what symmetric trees do; "auto" takes them from 12 classes on, where they can be grown.
+        have the same requirements; "auto" uses them from 12 classes on, where they can be grown.
     <class_factors>
     calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
-        How probabilities are calibrated, which then also decide: by a logistic function of log
-        odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
-        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
-        five folds, each predicted by as many rounds as the model has, boosted without it, which
-        costs up to five more fits. Probabilities are those under ``sample_weight``, whatever the
-        class weights. None takes them from the scores, which early stopping keeps from being too
-        sure with two classes, and less so with several.
+        How probabilities are calibrated, which then also determine the predicted class: by a
+        logistic function of log odds, beta (with several classes Dirichlet) calibration, a monotone
+        step function, or Venn-Abers prediction; "auto" picks the one with the lowest log loss on
+        folds. All are learnt from five folds, each predicted by as many rounds as the model has,
+        boosted without it, which costs up to five more fits. Probabilities are those under
+        ``sample_weight``, whatever the class weights. None derives them from the scores, which
+        early stopping keeps from being overconfident with two classes, less so with several.
     <init>
     <stopping>
     <fitting>
@@ -429,9 +429,9 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     targets are all 0 counts as if half a sample with the mean so far were in it. The losses shown
     are half of the mean deviance.
 
-    Several quantiles have a score, and trees, each. The predictions of a row are its scores in
-    ascending order, which never increases the sum of their pinball losses (Chernozhukov et al.
-    2010). ``score`` is then the mean share of these losses that is explained (D²).
+    With several quantiles, each has its own score and trees. The predictions of a row are its
+    scores in ascending order, which never increases the sum of their pinball losses (Chernozhukov
+    et al. 2010). ``score`` is then the mean share of these losses that is explained (D²).
 
     <custom>
 
@@ -585,7 +585,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     def predict_quantiles(
         self, X: Any, quantiles: Any = None, *, base_margin: Any = None
     ) -> Floats:
-        """Quantiles of the targets given the row, with ``loss="quantile"``.
+        """Quantiles of the target of each row, with ``loss="quantile"``.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the gradient boosting estimators say of their parameters and attributes."""
+"""Descriptions of the parameters and attributes of the gradient boosting estimators."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ GRADIENT_TEXTS = {
         Factor on the values of each tree (shrinkage).
     n_estimators : int, default=400
         Number of rounds, of one tree each, or of one per class with several classes; with early
-        stopping, the most.
+        stopping, the maximum.
     subsample : float, default=0.7
         Share of the samples drawn without replacement for each round.
     sampling : {"uniform", "gradient"}, default="uniform"
-        With "gradient" a round sees the share ``top_rate`` of the samples, those of largest
-        gradient, and a share ``other_rate`` drawn from the others and weighted up to stand for them
-        (gradient-based one-side sampling, GOSS); ``subsample`` must be 1.
+        With "gradient" a round sees the share ``top_rate`` of the samples with the largest
+        gradients, and a share ``other_rate`` drawn from the others and weighted up to represent
+        them (gradient-based one-side sampling, GOSS); ``subsample`` must be 1.
     top_rate : float, default=0.2
-        Share of the samples of largest gradient, with ``sampling="gradient"``.
+        Share of the samples with the largest gradients, with ``sampling="gradient"``.
     other_rate : float, default=0.1
         Share of the samples drawn from the others, with ``sampling="gradient"``.
     max_depth : int or None, default=5
@@ -44,8 +44,8 @@ GRADIENT_TEXTS = {
         they consider every threshold among up to 10,000 different samples, and bins if X is sparse.
     tree_shape : {"auto", "free", "symmetric"}, default="auto"
         Whether each node of a tree has a test of its own, or all nodes of a level share one, as in
-        CatBoost; a node that must not be split by it skips the level. Symmetric trees need
-        ``order=2``, every threshold, ``max_depth``, and no ``max_leaf_nodes``; "auto" takes them
+        CatBoost; a node that cannot be split by it skips the level. Symmetric trees need
+        ``order=2``, every threshold, ``max_depth``, and no ``max_leaf_nodes``; "auto" uses them
         where they can be grown.
     max_bins : int, default=255
         Bins per feature, where trees are not exact.
@@ -54,9 +54,9 @@ GRADIENT_TEXTS = {
         What trees do with categories. With "subsets" they test whether a value is in a set of
         levels. With "ordered" a level becomes its mean target, or its share of each class, among
         the samples before it in a random order, and of all samples in prediction; a level not seen
-        in training is average, and missing values are a level. "auto" takes subsets of features
-        with up to 20 levels, and up to 255 if a level has 200 samples on average, and statistics
-        of others, which may have up to a million levels.
+        in training is average, and missing values are a level. "auto" uses subsets for features
+        with up to 20 levels, or up to 255 if a level has 200 samples on average, and statistics for
+        others, which may have up to a million levels.
     order : {1, 2}, default=2
         Whether trees are fitted to the negative gradient alone, by least squares, or also to the
         second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and
@@ -64,7 +64,7 @@ GRADIENT_TEXTS = {
     l2 : float, default=1.0
         Penalty on the squares of leaf values; added to the sum of second derivatives of a leaf.
     l1 : float, default=0.0
-        Penalty on the sizes of leaf values.
+        Penalty on the absolute leaf values.
     min_hessian : float, default=0.3, or 3.0 in regression
         Minimum sum of second derivatives of a leaf, times the weights (``min_child_weight`` in
         XGBoost).
@@ -85,10 +85,10 @@ GRADIENT_TEXTS = {
     A function as ``loss`` may be an object with a ``__call__`` and more attributes:
     ``value(y, raw_predictions, weights)``, the weighted mean loss, which early stopping and
     ``train_loss_`` need; ``start(y, weights)``, the constant to start from, by default found from
-    the derivatives; and in regression ``link``, "identity", "log" or "logit", which says what a raw
-    prediction is of the prediction. Second derivatives must be 0 or more. Model files hold no code:
-    a loaded model predicts as before, and ``loss`` is the name of the function, which has to be
-    passed again to fit.
+    the derivatives; and in regression ``link``, "identity", "log" or "logit", which says which
+    function of the prediction a raw prediction is. Second derivatives must be 0 or more. Model
+    files hold no code: a loaded model predicts as before, and ``loss`` is the name of the function,
+    which has to be passed again to fit.
 """,
     "init": """
     init : estimator, "zero" or None, default=None
@@ -103,7 +103,7 @@ GRADIENT_TEXTS = {
         Whether improvement is measured on a validation set, or by cross-validation, after which
         all samples are boosted for the best number of rounds. "auto" finds the best number of
         rounds on a validation set and then boosts all samples for as many; it searches by steps
-        twice as large, if those are at most 0.5, and counts two rounds for one. It does not stop
+        twice as large, if those are at most 0.5, and counts each as two rounds. It does not stop
         with fewer than 30 samples or more than 10 copies of each, and with more than 10,000 it
         keeps what it boosted without the validation set. False never stops; True is "validation".
     validation_fraction : float, default=0.2

@@ -46,7 +46,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     n_committees : int, default=11
         Number of committees.
     n_estimators : int, default=9
-        Trees in a committee, at most.
+        Maximum number of trees in a committee.
     <criterion>
     <max_depth>
     <least_weight_of_half>

@@ -1,4 +1,4 @@
-"""LPBoost: the votes that make the smallest margin largest, by linear programming.
+"""LPBoost: the votes that maximise the smallest margin, by linear programming.
 
 The weights of the samples are the solution of the dual problem: under them all members chosen so
 far are about equally good. A member that is better than these is added, until there is none; then
@@ -38,14 +38,14 @@ class LargestMargin(NamedTuple):
 def largest_margin(
     signs: npt.ArrayLike, weights: Floats | None = None, nu: float = 0.0
 ) -> LargestMargin:
-    """The votes that make the smallest margin of some samples largest.
+    """The votes that maximise the smallest margin of some samples.
 
     Parameters
     ----------
     signs : array of shape (n_members, n_samples)
         1 where a member is right, -1 where it is wrong.
     weights : array of shape (n_samples,), optional
-        Sample weights, which count with ``nu`` only.
+        Sample weights, which only matter with ``nu``.
     nu : float, default=0.0
         Above 0, soft margins: about this share of the samples may have a smaller margin, at a
         price of 1 / nu times its mean shortfall.

@@ -31,7 +31,7 @@ def filtering_error(error: float, depth: int = 1) -> float:
     error : float
         The rate of each single classifier, from 0 to 1.
     depth : int, default=1
-        How often three are joined: 3 to this power is the number of single classifiers.
+        Number of levels: 3 to this power is the number of single classifiers.
 
     Returns
     -------

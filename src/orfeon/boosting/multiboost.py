@@ -75,7 +75,8 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of boosted committees, each started from random weights.
 
     Boosting lowers bias and variance, wagging (random weights) lowers variance. Together they are
-    less sensitive to noise than boosting. ``n_estimators`` counts the members of all committees.
+    less sensitive to noise than boosting alone. ``n_estimators`` counts the members of all
+    committees.
 
     Parameters
     ----------

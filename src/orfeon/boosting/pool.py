@@ -1,4 +1,4 @@
-"""Boosting over a given pool: each round picks the classifier of least weighted error.
+"""Boosting over a given pool: each round picks the classifier with the lowest weighted error.
 
 References
 ----------
@@ -60,24 +60,24 @@ PoolRule = Literal["adaboost", "soft_margin", "lp"]
 )
 @documented(n_boosted="50")
 class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
-    """Boosting over a pool of classifiers: each round picks the one of least weighted error.
+    """Boosting over a pool of classifiers: each round picks the one with the lowest weighted error.
 
     Parameters
     ----------
     pool : list of classifiers, or fitted ensemble, optional
         The classifiers to choose from. Fitted ones are used as they are, others are fitted once to
-        the training samples; functions from rows to classes are allowed too. An ensemble of
-        orfeon's or scikit-learn's stands for its members. By default all stumps: each test of a
+        the training samples; functions from rows to classes are allowed too. An ensemble from
+        orfeon or scikit-learn supplies its members. By default all stumps: each test of a
         feature with each pair of classes on its branches, and each class alone.
     <n_boosted>
     rule : {"adaboost", "soft_margin", "lp"}, default="adaboost"
         How classifiers and samples are weighted. "soft_margin" is AdaBoost that trusts samples less
-        the longer they were heavy (Rätsch et al. 2001). "lp" finds the votes with the largest
+        the longer they were heavy (Rätsch et al. 2001). "lp" finds the votes that maximise the
         smallest margin by linear programming (LPBoost).
     algorithm : {"samme", "m1"}, default="samme"
         With ``rule="adaboost"`` and more than two classes: whether the classifier chosen must err
         on less than chance, 1 - 1 / n_classes, or on less than half of the weight, where few
-        rounds often end the run. The rule "soft_margin" always asks for less than half.
+        rounds often end the run. The rule "soft_margin" always requires less than half.
     regularization : float, default=0.1
         With ``rule="soft_margin"``: how much less; at 0 it is AdaBoost.
     nu : float, default=0.0
@@ -112,7 +112,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     Notes
     -----
     Weights and votes are those of AdaBoost (SAMME with more than two classes). A classifier may be
-    chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1 and
+    chosen several times. With ``rule="lp"`` all votes are recomputed in each round, sum to 1 and
     may be 0, and the run ends when no classifier of the pool would enlarge the margin; before that,
     ``n_estimators`` may end it. Otherwise the run ends when the best one is no better than chance
     (with "m1", not right on more than half of the weight), and dropped, or errs on nothing, and is

@@ -210,14 +210,14 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         What was added to probabilities.
     <validation_errors>
     error_bounds_ : ndarray of shape (n_members,)
-        Bound of the training error after each member: the product of the normalisers. With
+        Bound on the training error after each member: the product of the normalisers. With
         log-odds there is one for two classes only.
     <classes>
     <calibrated>
 
     See Also
     --------
-    AdaBoostClassifier : The same for members that predict a class alone.
+    AdaBoostClassifier : The same for members that only predict a class.
     AdaBoostM2Classifier : Uses probabilities too, with a weight for each wrong class.
 
     Notes
@@ -340,7 +340,7 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member."""
+        """Bound on the weighted training error after each member."""
         check_is_fitted(self, "members_")
         if self.confidence == "log_odds" and self.n_classes_ > 2:
             raise AttributeError(

@@ -1,4 +1,4 @@
-"""From what weighted members say to a decision: a weighted vote, or a weighted median."""
+"""From the outputs of weighted members to a decision: a weighted vote, or a weighted median."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class _WeightedMembers(QueryMixin):
         return kinds[self._member_output]
 
     def _tally(self, n_rows: int) -> Tally:
-        """An empty tally of what members say."""
+        """An empty tally of members' outputs."""
         return self._tally_kind(n_rows, getattr(self, "n_classes_", 0))
 
     def _outputs_of(self, members: Any, rows: Any) -> npt.NDArray[Any]:
-        """What some members say of rows, one after the other."""
+        """Outputs of some members, one after the other."""
         if self._member_output == "votes":
             return np.asarray(members.votes(rows))
         answers = members.supports(rows)
@@ -112,7 +112,7 @@ class WeightedVoteMixin(
         return np.asarray(sums / total)
 
     def decision_function(self, X: Any) -> Floats:
-        """Weighted sums of what the members say.
+        """Weighted sums of the members' outputs.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class WeightedVoteMixin(
         return self._as_shares(self._sums(X), self._total_vote)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the greatest sum; with ``calibrate``, of the greatest probability.
+        """The class with the largest sum; with ``calibrate``, with the highest probability.
 
         Parameters
         ----------

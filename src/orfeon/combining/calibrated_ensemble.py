@@ -59,12 +59,12 @@ class CalibratedEnsemble(TabularClassifierMixin, MetaEstimatorMixin, TabularEsti
     ----------
     estimator : ensemble, optional
         A fitted ensemble of classifiers: one of orfeon; scikit-learn's bagging, random forest,
-        extra-trees, AdaBoost or voting; or a pipeline that ends in one. It is neither trained again
-        nor changed. One that is not fitted is cloned and trained first. By default a random forest.
+        extra-trees, AdaBoost or voting; or a pipeline that ends in one. It is neither retrained nor
+        changed. An unfitted one is cloned and trained first. By default a random forest.
     calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"}, default="sigmoid"
-        How shares become probabilities: by a logistic function of log odds, beta (with several
+        How vote shares become probabilities: by a logistic function of log odds, beta (with several
         classes Dirichlet) calibration, a monotone step function, or Venn-Abers prediction; "auto"
-        is the one of least log loss on folds.
+        picks the one with the lowest log loss on folds.
     on : {"out_of_bag", "held_out"}, default="out_of_bag"
         What is passed to ``fit``: the training set of the ensemble, whose members predict the
         samples that they did not see; or samples that no member saw.

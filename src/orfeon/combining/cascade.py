@@ -140,7 +140,7 @@ class Cascade(MembersTransformerMixin, Composition):
     def construct(self, X: Any) -> Floats:
         """The new features of some rows: predictions of all models but the last.
 
-        On their own training samples they are too good; use ``constructed_`` for those.
+        On the training samples they are too optimistic; use ``constructed_`` for those.
 
         Parameters
         ----------
@@ -240,8 +240,8 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
 
     Out of fold, the new features of the training samples come from classifiers trained on fewer
     samples than those that predict new rows. Classifiers whose probabilities depend much on the
-    number of samples, such as perceptrons, lose by this what unbiased features gain; boosted stumps
-    do not.
+    number of samples, such as perceptrons, lose as much by this as unbiased features gain; boosted
+    stumps do not.
 
     Examples
     --------

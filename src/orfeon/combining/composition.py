@@ -396,7 +396,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         Returns
         -------
         ndarray of shape (n_rows,)
-            Classes, the first of those tied; or predictions.
+            Classes, the first of those that are tied; or predictions.
         """
 
 

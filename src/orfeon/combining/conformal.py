@@ -65,7 +65,7 @@ class ConformalRegressor(TabularRegressorMixin, Conformal):
     Parameters
     ----------
     estimator : regressor, optional
-        Any regressor, boosted ones too; with several quantiles
+        Any regressor, including boosted ones; with several quantiles
         (``GradientBoostingRegressor(loss="quantile", alpha=(0.05, 0.95))``) intervals start from
         the lowest and the highest. By default :class:`orfeon.GradientBoostingRegressor`.
     <learning>

@@ -57,16 +57,16 @@ class CostCascadeClassifier(CalibratedClassifiers):
     Parameters
     ----------
     estimators : list of (name, classifier) or None, default=None
-        The classifiers, the cheapest first; "drop" in place of one leaves it out, and one that is
-        frozen (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. By default a random
+        The classifiers, the cheapest first; "drop" leaves one out, and a
+        :class:`sklearn.frozen.FrozenEstimator` is used as it is. By default a random
         forest of 10 trees and one of 100.
     costs : list of float, optional
         Cost of one prediction of each classifier, in any unit, in ascending order. Classifiers that
         would cost more than they save are not used. By default the measured seconds, which may be
         in any order and change no decision.
     max_loss : float, default=0.01
-        How much accuracy may be lost against the last classifier. The threshold is the lowest at
-        which the estimated out-of-fold loss plus its standard error stays within this limit.
+        How much accuracy may be lost compared with the last classifier. The threshold is the lowest
+        at which the estimated out-of-fold loss plus its standard error stays within this limit.
     confidence : float, optional
         The threshold itself, in place of ``max_loss``: a classifier decides where its calibrated
         probability of being right is at least this. With 0 the first always decides, with 1 the
@@ -79,7 +79,7 @@ class CostCascadeClassifier(CalibratedClassifiers):
     ----------
     <fitted>
     threshold_ : float
-        Confidence from which on a classifier decides.
+        Confidence at which a classifier decides.
     calibrators_ : list of IsotonicRegression
         For each classifier but the last: maps the probability of its predicted class to the
         probability that it is right; learnt from the out-of-fold predictions of all folds.
@@ -93,13 +93,13 @@ class CostCascadeClassifier(CalibratedClassifiers):
     costs_ : ndarray of shape (n_estimators,)
         Cost of one prediction of each classifier.
     expected_cost_ : float
-        Cost of a row.
+        Expected cost of predicting a row.
     saving_ : float
         Share of the last classifier's cost that is saved by not using it on all rows. It is
         negative, with a warning, where the cascade costs more (by measured costs: more than twice
         as much).
     expected_loss_ : float
-        Accuracy lost against the last classifier, estimated out of fold; negative for a gain.
+        Accuracy lost compared with the last classifier, estimated out of fold; negative for a gain.
     <classes>
     <features>
 

@@ -75,7 +75,7 @@ class _Query(NamedTuple):
     feature_names_in_=saved.optional(saved.labels),
 )
 class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # type: ignore[misc]
-    """For each row, a vote of the members that are right about the samples near it.
+    """For each row, a vote of the members that are right on nearby samples.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
     rule : str, default="lca"
         How the votes of members count, given the region of the row:
 
-        - "ola": the members of the highest local accuracy decide (Woods et al. 1997).
+        - "ola": the members with the highest local accuracy decide (Woods et al. 1997).
         - "lca": the same, counting only samples of the region to which the member gives the class
           that it gives the row.
         - "mcb": the same as "ola", counting only samples on which most members vote as they do on
@@ -117,7 +117,7 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
     verbose : int, default=0
         Whether to show progress.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything that is random.
+        Seed of all random choices.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -450,7 +450,7 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         Returns
         -------
         ndarray of shape (n_rows,)
-            Classes; of equally many votes, the first class.
+            Classes; ties go to the first class.
         """
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])

@@ -153,7 +153,7 @@ class EnsembleSelection(Composition):
     def keep_unseen(self, predictions: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn how wide intervals and sets are from samples that the models had not seen.
 
-        Fitting with ``weights=None`` does so by itself; with known weights it is up to you.
+        ``fit`` does this itself if ``weights=None``; with given weights, call it yourself.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class EnsembleSelection(Composition):
 class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, EnsembleSelection):
     """A weighted mean of classifiers, chosen greedily by predictions of unseen samples.
 
-    The library of models may be large and mixed; the search takes those that are good together,
+    The library of models may be large and mixed; the search picks those that are good together,
     some of them several times (Caruana et al. 2004). It overfits less than a model trained on the
     predictions, as in stacking.
 
@@ -229,12 +229,12 @@ class EnsembleSelectionClassifier(PredictionSetsMixin, TabularClassifierMixin, E
         The models; "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is used as
         it is. By default a random forest, extra-trees and gradient boosting.
     loss : {"log_loss", "error", "brier"}, default="log_loss"
-        What the search makes small.
+        What the search minimises.
     <selecting>
     power : "auto" or float, default=1.0
         The mean's probabilities are raised to this power and divided by their sum: above 1 they
-        are surer. "auto" learns it from the out-of-fold predictions, by log loss. Shapley values
-        are of the mean before the power.
+        become more confident. "auto" learns it from the out-of-fold predictions, by log loss.
+        Shapley values explain the mean before the power is applied.
     <running>
 
     Attributes
@@ -359,7 +359,7 @@ class EnsembleSelectionRegressor(TabularRegressorMixin, EnsembleSelection):
         The models; "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is used as
         it is. By default a random forest, extra-trees and gradient boosting.
     loss : {"squared_error", "absolute_error"}, default="squared_error"
-        What the search makes small.
+        What the search minimises.
     <selecting>
     <running>
 

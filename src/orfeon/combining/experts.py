@@ -59,7 +59,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
 
     See Also
     --------
-    MixtureOfExpertsRegressor : For numbers.
+    MixtureOfExpertsRegressor : For regression.
     HierarchicalExpertsClassifier : With a tree of gates.
 
     Notes
@@ -130,7 +130,7 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
 
     See Also
     --------
-    MixtureOfExpertsClassifier : For classes.
+    MixtureOfExpertsClassifier : For classification.
     HierarchicalExpertsRegressor : With a tree of gates.
 
     Notes
@@ -237,7 +237,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
 
     See Also
     --------
-    HierarchicalExpertsRegressor : For numbers.
+    HierarchicalExpertsRegressor : For regression.
     MixtureOfExpertsClassifier : With a single gate, which is ``depth=1``.
 
     Notes
@@ -308,7 +308,7 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
 
     See Also
     --------
-    HierarchicalExpertsClassifier : For classes.
+    HierarchicalExpertsClassifier : For classification.
     MixtureOfExpertsRegressor : With a single gate, which is ``depth=1``.
 
     Notes

@@ -38,8 +38,8 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     properties : {"distribution", "probabilities"}, default="distribution"
-        What is tested of each member's class probabilities: maximum and entropy, as in the paper;
-        or the probability of each class too.
+        What is tested about each member's class probabilities: their maximum and entropy, as in the
+        paper; or the probability of each class too.
     criterion : {"gini", "entropy"}, default="gini"
         Impurity of the counts of which member is right.
     pruning : "cv", float or None, default="cv"

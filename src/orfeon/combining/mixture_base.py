@@ -449,7 +449,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         return np.asarray(np.einsum("ie,iek->ik", np.exp(log_shares), answers))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class, the first of those tied.
+        """The most probable class, the first of those that are tied.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ _SIDES = np.array([-1, 1])
 
 
 def exhaustive_code(n_classes: int) -> Code:
-    """A code with all ways to split classes in two.
+    """A code with all ways to split the classes into two groups.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ class OutputCodeClassifier(
         return np.asarray(nearness / nearness.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class whose word is nearest, the first of those tied.
+        """The class whose word is nearest, the first of those that are tied.
 
         Parameters
         ----------

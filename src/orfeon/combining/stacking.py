@@ -99,7 +99,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         <estimators_of_stack>
     final_estimator : classifier, "meta_tree", MetaDecisionTree or None, default=None
         Learns from their predictions. By default logistic regression, or gradient boosting with
-        ``passthrough``; "meta_tree" is a tree that chooses a classifier by how certain each is.
+        ``passthrough``; "meta_tree" is a tree that chooses a classifier by how confident each one
+        is.
     <stack_cv>
     stack_method : {"auto", "predict_proba", "predict"}, default="auto"
         What classifiers predict: probabilities; classes, as one column each; or probabilities
@@ -130,8 +131,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
     Members of one ensemble are similar, and their vote is hard to beat: the prediction of a member
     that saw a sample is replaced by the mean of those that did not, and the penalty of the default
-    logistic regression grows with their number. In classification the result is about that of the
-    vote; in regression it can be better, since a mean of trees shrinks towards the mean target.
+    logistic regression grows with their number. In classification the result is about as good as
+    the vote; in regression it can be better, since a mean of trees shrinks towards the mean target.
 
     With the same splits, logistic regression and classifiers with probabilities, the predictions
     are those of :class:`sklearn.ensemble.StackingClassifier`.

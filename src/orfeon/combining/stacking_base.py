@@ -225,7 +225,7 @@ class Stacking(MembersTransformerMixin, Composition):
     def answers(self, X: Any) -> Floats:
         """Predictions of the models.
 
-        On their own training samples they are too good; use ``level_one_`` for those.
+        On the training samples they are too optimistic; use ``level_one_`` for those.
 
         Parameters
         ----------

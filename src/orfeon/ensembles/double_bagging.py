@@ -121,10 +121,10 @@ class _DoubleTraining:
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
 class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
-    """Vote of trees grown from bootstrap samples, with discriminant variables of the rest.
+    """Vote of trees grown from bootstrap samples, with discriminant variables from the rest.
 
-    For each member a linear discriminant analysis of the samples that its bootstrap sample left
-    out gives up to K - 1 further variables for K classes. The tree is grown on the bootstrap
+    For each member, a linear discriminant analysis of the samples that its bootstrap sample left
+    out yields up to K - 1 further variables for K classes. The tree is grown on the bootstrap
     sample, with the features and these variables.
 
     Parameters

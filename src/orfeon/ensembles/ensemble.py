@@ -296,7 +296,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
-        """Features that each member takes: all features if members are trees of orfeon.
+        """Features that each member uses: all features if members are trees of orfeon.
 
         So ``member.predict(X[:, features])`` works for members of any kind.
         """

@@ -52,7 +52,7 @@ class _ExtraTrees(Resampling):
 
 @documented(n_estimators="100", bootstrap="False")
 class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
-    """Vote of trees of random tests.
+    """Vote of trees with random splits.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
 
 @documented(n_estimators="100", bootstrap="False")
 class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
-    """Mean of trees of random tests.
+    """Mean of trees with random splits.
 
     Parameters
     ----------

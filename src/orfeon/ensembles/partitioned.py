@@ -63,8 +63,8 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. One member of a part sees all samples of its heaviest class, and of
         another class a random share in proportion to its weight; several draw their bootstrap
-        samples in proportion to the weights. "balanced" goes by the classes of all samples in
-        ``fit``, and by those of each chunk or partition of Dask on its own.
+        samples in proportion to the weights. "balanced" uses the class sizes of all samples in
+        ``fit``, and those of each chunk or Dask partition otherwise.
     <leaving_out>
     <n_jobs>
     <verbose>
@@ -154,7 +154,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         Returns
         -------
         self
-            The ensemble, with ``n_estimators`` members more.
+            The ensemble, with ``n_estimators`` more members.
         """
         return self._add_chunk(X, y, classes, sample_weight)
 
@@ -287,7 +287,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
         Returns
         -------
         self
-            The ensemble, with ``n_estimators`` members more.
+            The ensemble, with ``n_estimators`` more members.
         """
         return self._add_chunk(X, y, None, sample_weight)
 

@@ -223,9 +223,9 @@ class PartitionedEnsemble(DrawsByClass):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; with trees as members, missing values and categories are supported. Of a
-            Dask array, data frame or bag of rows each partition is a part, whatever
-            ``n_partitions`` is, and its members are trained where it is.
+            The samples; with trees as members, missing values and categories are supported. Each
+            partition of a Dask array, data frame or bag of rows is a part, whatever
+            ``n_partitions`` is, and its members are trained where it is stored.
         y : array of shape (n_rows,)
             Classes or targets; a Dask collection in the partitions of ``X`` if ``X`` is one.
         sample_weight : array of shape (n_rows,), optional

@@ -42,7 +42,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     ----------
     <n_estimators>
     n_best : int, default=20
-        How many of the best splits of a node are picked from.
+        Number of best splits of a node to pick from.
     <criterion>
     <limits>
     <min_impurity_decrease>

@@ -213,9 +213,9 @@ class IntervalsMixin(RemembersSamplesMixin):
         method : {"auto", "jackknife", "residuals", "quantile"}, default="auto"
             "jackknife" is the jackknife+ after bootstrap, which covers at least
             ``2 * coverage - 1`` whatever the data and about ``coverage`` in practice. "residuals"
-            takes the quantile of the out-of-bag errors around each prediction, the same to
-            the eye with many samples. "quantile" starts from quantiles of the forest, so that the
-            width depends on the row, and widens them by what they lack out of bag. "auto" is
+            takes the quantile of the out-of-bag errors around each prediction, nearly the same with
+            many samples. "quantile" starts from quantiles of the forest, so that the width depends
+            on the row, and widens them by their out-of-bag shortfall. "auto" is
             "jackknife" up to 20,000 samples if ``combine="mean"``, and "residuals" otherwise.
 
         Returns
@@ -259,11 +259,12 @@ class IntervalsMixin(RemembersSamplesMixin):
         return np.asarray(self._query(intervals, rows, 0))
 
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
-        """Quantiles of the targets given the row, as a quantile regression forest.
+        """Quantiles of the target of each row, as in a quantile regression forest.
 
         Needs ``quantiles=True`` in ``fit``, and trees as members. The training samples in a row's
-        leaves share the votes of the trees; these are quantiles by their weights (Meinshausen
-        2006). They have no guarantee: ``predict_interval(X, method="quantile")`` has.
+        leaves share the votes of the trees, and these shares are the weights of the quantiles
+        (Meinshausen 2006). They carry no guarantee; ``predict_interval(X, method="quantile")``
+        does.
 
         Parameters
         ----------
@@ -275,8 +276,8 @@ class IntervalsMixin(RemembersSamplesMixin):
         Returns
         -------
         ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one number
-            Quantiles: the least target of a training sample that has at least this share of the
-            weight at or below it.
+            Quantiles: the smallest training target with at least this share of the weight at or
+            below it.
         """
         levels, place = check_levels(quantiles)
         found = self._forest_quantiles(X, levels, "predict_quantiles")

@@ -30,7 +30,7 @@ _FAR = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Clustering(Rule):
-    """One member from each group that errs together.
+    """One member from each group of members that err together.
 
     There are as many groups as members kept, so the subsets of different sizes are not nested. The
     rule suggests the size of the subset whose vote has the lowest error on the selection samples,

@@ -77,10 +77,10 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     Parameters
     ----------
     ensemble : classifier, optional
-        The ensemble; one that is fitted already is given as
-        :class:`sklearn.frozen.FrozenEstimator`. By default bagging of 25 models like ``estimator``.
+        The ensemble; pass a fitted one as a :class:`sklearn.frozen.FrozenEstimator`. By default
+        bagging of 25 models like ``estimator``.
     estimator : classifier, optional
-        The model that takes its place. By default a :class:`orfeon.C45Classifier`.
+        The model that replaces it. By default a :class:`orfeon.C45Classifier`.
     n_generated : int, default=1000
         Number of samples to draw and label. More samples make the model larger and closer to the
         ensemble.
@@ -112,7 +112,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     forest_ : Forest
         The model as a forest of one, where it is a tree of orfeon.
     feature_importances_ : ndarray of shape (n_features,)
-        Those of the model.
+        Importances of the features in the model.
 
     Notes
     -----

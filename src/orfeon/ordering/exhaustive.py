@@ -109,7 +109,7 @@ class ExhaustiveSearch:
     def subsets_like(
         self, order: Any, *, n_jobs: int | None = None, verbose: int | bool = 0
     ) -> tuple[Integers, ...]:
-        """Of the best subsets of each size the one most like an order.
+        """For each size, the best subset that is most like an order.
 
         Parameters
         ----------
@@ -147,8 +147,8 @@ class ExhaustiveSearch:
         -------
         ndarray of shape (n_sizes, n_members)
             1 in row i and column j if the member that the order puts at place j is in the best
-            subset of size ``sizes[i]``, else 0; of several best subsets the one most like the order
-            counts (see :meth:`subsets_like`). Where the first members of the order are a best
+            subset of size ``sizes[i]``, else 0; if several subsets are best, the one most like the
+            order counts (see :meth:`subsets_like`). Where the first members of the order are a best
             subset, the ones of row i are on the left.
 
         Examples

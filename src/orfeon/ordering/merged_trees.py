@@ -41,7 +41,7 @@ class _Test(NamedTuple):
 
 
 def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
-    """One tree that predicts what the majority of an ensemble's trees does.
+    """One tree that predicts the same as the majority of an ensemble's trees.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
     -------
     tree estimator
         Fitted, of the kind of the members; for any row it predicts the class that the majority of
-        the members votes for, the first of those tied. Its leaves hold no class shares: the
-        predicted class has probability 1.
+        the members votes for, the first of those that are tied. Its leaves hold no class shares:
+        the predicted class has probability 1.
 
     Examples
     --------

@@ -189,8 +189,8 @@ class Order:
     def suggestions(self) -> dict[str, int]:
         """Suggested sizes by name.
 
-        ``"fifth"`` is the usual share; ``"minimum"`` the least error on the selection samples,
-        which comes far too early when the members were trained on them; ``"rule"`` the rule's own
+        ``"fifth"`` is the usual share; ``"minimum"`` has the lowest error on the selection samples,
+        and is far too small when the members were trained on them; ``"rule"`` the rule's own
         size, if it has one; ``"auto"`` the cross-validated one.
         """
         sizes = {"fifth": self.size(FIFTH), "minimum": int(np.argmin(self.error_curve)) + 1}

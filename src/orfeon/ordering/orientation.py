@@ -68,7 +68,7 @@ class Orientation(Rule):
         selection : Selection
             The votes.
         n_kept : int
-            How many members are wanted.
+            How many members to return.
 
         Returns
         -------

@@ -75,7 +75,7 @@ class PrunedEnsemble(EnsembleWithSelection):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples, in any form that the ensemble accepts.
+            The samples, in any form the ensemble accepts.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional

@@ -30,9 +30,9 @@ from orfeon.utils.types import Floats, Integers
 
 @dataclass(frozen=True)
 class Utility(Rule):
-    """Greedy choice of the member that adds most utility: accuracy minus cost.
+    """Greedy choice of the member that adds the most utility: accuracy minus cost.
 
-    The size that the rule suggests is that of the highest utility.
+    The size that the rule suggests is the one with the highest utility.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Utility(Rule):
         What each member costs to query, such as its prediction time or the price of the features
         it reads, in any unit; 1 each by default.
     trade_off : float, default=0.05
-        The error that is worth as much as querying all members. The utility of some members is
+        How much error is worth as much as querying all members. The utility of some members is
         one minus their error minus ``trade_off`` times their share of the total cost. In
         regression the error is a share of the variance of the targets.
 

@@ -235,7 +235,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         return soft_supports(self.forest_, bounds, self._encode(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Class of most weight in the leaves that each row reaches.
+        """Class with the most weight in the leaves that each row reaches.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ class C45RulesClassifier(TabularClassifierMixin, TabularEstimator):
     grouping : bool, default=False
         Whether the categories of a test are grouped into few branches; otherwise each has its own.
     confidence : float, default=0.25
-        Confidence of the pessimistic errors that conditions are deleted by; lower values delete
+        Confidence of the pessimistic errors by which conditions are deleted; lower values delete
         more.
     error_limit : {"table", "normal"}, default="table"
         The normal deviate in the upper limit of the errors: from C4.5's own table, or exact.
@@ -74,8 +74,8 @@ class C45RulesClassifier(TabularClassifierMixin, TabularEstimator):
         How the exceptions of a set of rules are coded: with as many false positives as false
         negatives expected, as in Release 8 (Quinlan 1995), or each on its own, as in the book.
     redundancy : float, default=1.0
-        Divides the bits that name the feature of a condition. Larger values, for tables of many
-        features that say the same, keep more rules.
+        Divides the bits that name the feature of a condition. Larger values, for tables with many
+        redundant features, keep more rules.
     <max_depth>
     <max_features>
     random_ties : bool, default=False

@@ -64,7 +64,7 @@ def halve_groups(
 @saved.attributes(n_rounds_=saved.integer(0), halves_=saved.array("u1", 1))
 @documented()
 class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
-    """Tree grown with one half of the samples and pruned with the other, in turns.
+    """Tree grown on one half of the samples and pruned on the other, in turn.
 
     It needs neither a validation set nor cross-validation, and a new random split into halves
     gives a different tree, so ensembles of IGP trees need no other perturbation.

@@ -57,7 +57,7 @@ class _ObliqueTree(BaseTree):
 
 @documented()
 class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
-    """Classification tree of cuts of random linear combinations.
+    """Classification tree that cuts random linear combinations of features.
 
     Each node draws ``n_combinations`` linear combinations of ``n_combined`` features, with
     coefficients uniform in [-1, 1], and takes the best cut over all combinations.
@@ -84,7 +84,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
     Notes
     -----
-    Features are combined unscaled; standardize them first if their scales differ much. A
+    Features are combined unscaled; standardize them first if their scales differ widely. A
     combination is missing if one of its features is.
 
     Examples
@@ -134,7 +134,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
 @documented()
 class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
-    """Regression tree of cuts of random linear combinations.
+    """Regression tree that cuts random linear combinations of features.
 
     Parameters
     ----------

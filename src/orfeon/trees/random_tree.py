@@ -64,7 +64,7 @@ class _RandomTree(BaseTree):
 
 @documented()
 class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
-    """Tree of random tests: each candidate feature is cut at a random place.
+    """Tree of random splits: each candidate feature is cut at a random threshold.
 
     With ``max_features=1`` the test is completely random (Fan et al. 2003); with more, the best of
     that many random cuts is taken (Geurts et al. 2006).
@@ -140,7 +140,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
 
 @documented()
 class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
-    """Regression tree of random tests: each candidate feature is cut at a random place.
+    """Regression tree of random splits: each candidate feature is cut at a random threshold.
 
     Parameters
     ----------

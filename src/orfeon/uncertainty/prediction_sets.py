@@ -56,10 +56,10 @@ class PredictionSetsMixin:
         X : array or data frame of shape (n_rows, n_features)
             Rows.
         coverage : float, default=0.9
-            Share of the rows whose class is to be in the set, over training and new samples.
+            Share of the rows whose class should be in the set, over training and new samples.
         class_conditional : bool, default=False
-            Whether each class on its own is to be covered at this rate. A class with too few
-            samples for that is in all sets.
+            Whether to cover each class separately at this rate. A class with too few samples for
+            that is in all sets.
         penalty : float, default=0.0
             Added for each class above; sets become smaller on hard rows and larger on easy ones.
         randomized : bool, default=False
@@ -92,7 +92,7 @@ class PredictionSetsMixin:
     def predict_or_abstain(
         self, X: Any, max_risk: float = 0.05, *, confidence: float = 0.95
     ) -> tuple[npt.NDArray[Any], Mask]:
-        """Predict, and tell which predictions keep the error within ``max_risk``.
+        """Predict, and mark the predictions that keep the error within ``max_risk``.
 
         Parameters
         ----------
@@ -101,12 +101,12 @@ class PredictionSetsMixin:
         max_risk : float, default=0.05
             Largest share of wrong predictions among the accepted ones.
         confidence : float, default=0.95
-            Probability that the share is kept, over training sets.
+            Probability that the share stays within the limit, over training sets.
 
         Returns
         -------
         labels : ndarray of shape (n_rows,)
-            The class of largest share, as ``predict`` returns it.
+            The class with the largest share, as ``predict`` returns it.
         accepted : ndarray of shape (n_rows,)
             Whether to trust each of them; the others should be decided in another way.
         """

@@ -26,7 +26,7 @@ _TEXTS = {
         Folds of the cross-validation. Copies of a sample (weights above one, repeated rows) share
         a fold.
     keep_a_split : bool or "path", default=True
-        Whether cross-validation must not return a single leaf while a larger tree is left. With
+        Whether cross-validation avoids a single leaf while a larger tree is left. With
         "path" the pruning path ends before the single leaf: for lack of a next breakpoint, the
         folds' trees are compared with its last tree at that tree's own breakpoint, not beyond it.
     equal_rows : {"together", "apart"}, default="together"
@@ -85,7 +85,7 @@ _TEXTS = {
 """,
     "linear_combinations": """
     linear_combinations : bool, default=False
-        Whether cuts of linear combinations of the ordered features are searched for, too. All
+        Whether to search for cuts of linear combinations of the ordered features, too. All
         features and samples of a node are searched, so ``max_features``, ``n_best`` and
         ``max_split_samples`` must keep their defaults.
     deletion : float, default=0.2
@@ -93,8 +93,8 @@ _TEXTS = {
         impurity decrease that the most important feature is worth. With 0 only features that do not
         matter are deleted.
     max_split_samples : int, optional
-        The most samples of a node that decide its split, drawn at random without replacement; by
-        default all do. The tree then depends on the order of the samples.
+        Maximum number of samples of a node that decide its split, drawn at random without
+        replacement; by default all do. The tree then depends on the order of the samples.
 """,
     "categorical_features": """
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
@@ -111,9 +111,9 @@ _TEXTS = {
 """,
     "tie_rule": """
     ties : {"random", "first"}, default="random"
-        Which of several equally good splits is made: that of a random feature, or of the first one.
-        Among the cuts of one feature it is the lowest. With ``max_features`` the first feature is
-        the first of all that varies.
+        Which of several equally good splits is chosen: that of a random feature, or of the first
+        one. Among the cuts of one feature it is the lowest. With ``max_features`` the first feature
+        is the first of all that varies.
 """,
     "ties": """
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -154,20 +154,22 @@ _TEXTS = {
 """,
     "calibrate": """
     calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
-        How shares become calibrated probabilities, which then also decide: by a logistic function
-        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
-        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
-        shares of members that did not see the samples: those left out, or else five folds, each
+        How vote shares become calibrated probabilities, which then also determine the predicted
+        class: by a logistic function of log odds, beta (with several classes Dirichlet)
+        calibration, a monotone step function, or Venn-Abers prediction; "auto" picks the one with
+        the lowest log loss on folds. All are learnt from shares of members that did not see the
+        samples: those left out, or else five folds, each
         predicted by an ensemble of a fifth of the members trained without it, which costs about one
         more fit. Probabilities are those under ``sample_weight``, whatever the class weights. None
         smooths the shares, so that no probability is exactly 0 or 1.
 """,
     "calibrate_boosted": """
     calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
-        How shares become calibrated probabilities, which then also decide: by a logistic function
-        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
-        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
-        five folds, each predicted by an ensemble trained without it, which costs five more fits.
+        How vote shares become calibrated probabilities, which then also determine the predicted
+        class: by a logistic function of log odds, beta (with several classes Dirichlet)
+        calibration, a monotone step function, or Venn-Abers prediction; "auto" picks the one with
+        the lowest log loss on folds. All are learnt from five folds, each predicted by an ensemble
+        trained without it, which costs five more fits.
         None smooths the shares, so that no probability is exactly 0 or 1.
 """,
     "combine_numbers": """
@@ -211,9 +213,9 @@ _TEXTS = {
 """,
     "leaving_out": """
     oob_score : bool or callable, default=False
-        Whether to estimate the error on the samples that members did not see, and to keep which
+        Whether to estimate the error on the samples that members did not see, and to record which
         these are: prediction intervals, prediction sets and standard errors need it. A callable
-        ``metric(y_true, y_pred)`` makes ``oob_score_``.
+        ``metric(y_true, y_pred)`` computes ``oob_score_``.
     importance : {"impurity", "permutation"}, default="impurity"
         What ``feature_importances_`` measures: the impurity decrease, or the increase of the
         out-of-bag error when a feature is permuted (trees only).
@@ -232,7 +234,7 @@ _TEXTS = {
 """,
     "fitting": """
     warm_start : bool, default=False
-        Whether a second ``fit`` with more members keeps those there are and adds the rest.
+        Whether a second ``fit`` with more members keeps the existing ones and adds the rest.
     n_jobs : int, optional
         Threads (processes for base learners other than trees), through joblib. The model does not
         depend on it.
@@ -300,7 +302,8 @@ _TEXTS = {
     # -- boosting ----------------------------------------------------------------------------------
     "n_boosted": """
     n_estimators : int, default=%(default)s
-        Maximum number of members. A run that ends by itself with fewer than half of them warns.
+        Maximum number of members. A run that ends on its own with fewer than half of them raises a
+        warning.
 """,
     "sampling": """
     sampling : {"weights", "resample"}, default="weights"
@@ -336,7 +339,7 @@ _TEXTS = {
         sample, in a new random order in each epoch.
     rule : {"p_delta", "auer"}, default="%(default)s"
         Whether activations are kept away from zero only for samples that are predicted correctly
-        (Cantador and Dorronsoro 2005), or wherever a perceptron need not be corrected (Auer et al.
+        (Cantador and Dorronsoro 2005), or wherever a perceptron needs no correction (Auer et al.
         2008).
     max_iter : int, default=250
         Number of epochs.
@@ -384,8 +387,8 @@ _TEXTS = {
 """,
     "class_of_interest": """
     pos_label : object, optional
-        The class of interest; by default the class of least weight, or the second one when both
-        weigh the same.
+        The class of interest; by default the class with the lowest weight, or the second one when
+        both weigh the same.
 """,
     # -- shared pieces -----------------------------------------------------------------------------
     "verbose": """
