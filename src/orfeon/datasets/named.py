@@ -160,7 +160,7 @@ def load_dataset(
     ----------
     name : str
         A synthetic problem, optionally with its number of rows (``"waveform"``,
-        ``"waveform:5000"``); a file in the folder, without its ending; or a data set of OpenML
+        ``"waveform:5000"``); a file in the folder, without its extension; or a data set of OpenML
         (``"iris"``, ``"iris:1"`` for version 1, ``"61"`` for its number).
     return_X_y : bool, default=False
         Return the features and the target only.

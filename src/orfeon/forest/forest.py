@@ -308,7 +308,7 @@ class Forest:
         -------
         ndarray of shape (n_rows, n_trees)
             Node indices within each tree. A row that goes down every branch is counted in the
-            branch with most training samples.
+            branch with the most training samples.
         """
         leaves, several = self._route(X)
         reached = leaves.astype(np.int64)

@@ -59,7 +59,7 @@ def proximities(
     Returns
     -------
     ndarray or sparse array of shape (n_rows, n_others)
-        Shares between 0 and 1. A row that goes down every branch is counted in the branch with
+        Shares between 0 and 1. A row that goes down every branch is counted in the branch with the
         most training samples.
 
     Examples

@@ -59,7 +59,7 @@ class Growth:
         The best split, the best of one random cut per feature, the best cut of random linear
         combinations of ``n_combined`` features, or of CART's linear combinations.
     max_depth, max_leaf_nodes : int, optional
-        Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
+        Limits; with ``max_leaf_nodes`` the node with the largest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
         Minimum weight of a node to be split, and of a leaf. Integer weights count as copies;
         others are taken relative to their mean. The defaults allow everything.
@@ -77,7 +77,7 @@ class Growth:
         Whether equally good splits of the splitter "best" are chosen at random, or the first
         feature and boundary.
     max_split_samples : int, optional
-        The most samples of a node that decide its split; by default all do.
+        Maximum number of samples of a node that decide its split; by default all do.
     deletion : float, default=0.2
         Features are deleted from CART's linear combinations while the loss is at most this share of
         the greatest loss that deleting one feature would cause.

@@ -99,15 +99,16 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
 
     Notes
     -----
-    The smallest class is the one of least weight, on ties the last in sorted order. With a ratio
-    below one all other classes are divided, however small, and the minority becomes the majority.
+    The smallest class is the one with the lowest weight; if tied, the last in sorted order. With a
+    ratio below one all other classes are divided, however small, and the minority becomes the
+    majority.
 
     A sample of weight 2 is two samples, which may be in different parts. Fractional weights are
     passed on to the members; a class is then as large as the sum of its weights, and its parts have
     equal numbers of samples.
 
-    There is no out-of-bag error, because every member sees the whole minority; :meth:`in_bag` tells
-    which samples each member saw.
+    There is no out-of-bag error, because every member sees the whole minority; :meth:`in_bag`
+    returns which samples each member saw.
 
     Chan and Stolfo combine the members by another classifier. For that, use
     :class:`sklearn.ensemble.StackingClassifier` with ``cv="prefit"`` over ``estimators_``, fitted

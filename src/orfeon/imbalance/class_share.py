@@ -65,7 +65,7 @@ class ClassShareStudy:
 
     @property
     def best_ratio(self) -> float:
-        """Majority samples per minority sample at the share of least mean cost."""
+        """Majority samples per minority sample at the share with the lowest mean cost."""
         share = self.shares[self.cost.mean(axis=1).argmin()]
         return float((1.0 - share) / share)
 

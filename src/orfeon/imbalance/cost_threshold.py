@@ -39,7 +39,7 @@ from orfeon.utils.types import Floats, Integers
 @saved.attributes(threshold_=saved.optional(saved.number()))
 @documented()
 class CostThresholdClassifier(CostClassifier):
-    """A classifier that predicts the class of least expected cost.
+    """A classifier that predicts the class with the lowest expected cost.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class CostThresholdClassifier(CostClassifier):
 
     With two classes, :class:`sklearn.model_selection.FixedThresholdClassifier` with
     ``threshold=threshold_`` is the same, except for probabilities exactly at the threshold. If you
-    know no costs, :class:`sklearn.model_selection.TunedThresholdClassifierCV` tunes the threshold
-    for any scorer, such as :data:`orfeon.imbalance.scorers.geometric_mean_scorer`.
+    do not know the costs, :class:`sklearn.model_selection.TunedThresholdClassifierCV` tunes the
+    threshold for any scorer, such as :data:`orfeon.imbalance.scorers.geometric_mean_scorer`.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class CostThresholdClassifier(CostClassifier):
         return np.asarray(self.predict_proba(X) @ self.cost_matrix_)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict the class of least expected cost.
+        """Predict the class with the lowest expected cost.
 
         Parameters
         ----------

@@ -66,7 +66,7 @@ _TEXTS = {
 
 
 def minority_class(y: Any, sample_weight: Any = None) -> Any:
-    """Class of least weight, the positive class by default.
+    """Class with the lowest weight, the positive class by default.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def minority_class(y: Any, sample_weight: Any = None) -> Any:
     Returns
     -------
     label
-        The minority; on ties the last in sorted order.
+        The minority; if tied, the last in sorted order.
 
     Examples
     --------

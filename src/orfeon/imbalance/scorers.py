@@ -35,8 +35,8 @@ def imbalance_scorers(
     Parameters
     ----------
     pos_label : label, optional
-        The positive class. Better name it: the default is the minority of each test set, which may
-        differ between them.
+        The positive class. It is better to name it: the default is the minority of each test set,
+        which may differ between them.
     beta : float, default=1.0
         Weight of recall relative to precision in F; not negative.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"

@@ -113,8 +113,8 @@ def counterfactual(
     Notes
     -----
     A value that must exceed a threshold is the next larger number; the model has no other region in
-    between. Whether such a change is possible in the world is not known to the model: hold features
-    ``fixed`` that cannot change.
+    between. The model does not know whether such a change is possible in reality: list features
+    that cannot change in ``fixed``.
 
     Examples
     --------

@@ -26,7 +26,7 @@ _FEATURES, _SAMPLES = 5, 3
 
 @dataclass(frozen=True)
 class Reason:
-    """What a feature did in a decision.
+    """How a feature contributed to a decision.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Why:
         Index, class or target, and weight of the training samples that weigh most; empty without
         a training set.
     nearest : Counterfactual or None
-        A small change for which the decision would be another.
+        A small change that would change the decision.
     """
 
     decision: Any
@@ -181,7 +181,7 @@ def why(
     target: Any = None,
     fixed: Any = (),
 ) -> Why:
-    """Say why a tree or an ensemble of trees decides as it does for a row.
+    """Explain the decision of a tree or an ensemble of trees for a row.
 
     Parameters
     ----------

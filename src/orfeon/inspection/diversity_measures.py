@@ -243,7 +243,7 @@ def entropy(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any)
 
     Notes
     -----
-    It has no logarithm: Kuncheva and Whitaker call it so.
+    It has no logarithm; the name is Kuncheva and Whitaker's.
 
     Examples
     --------

@@ -53,7 +53,7 @@ y : array of shape (n_samples,)
 """,
     "weights": """
 sample_weight : array of shape (n_samples,), optional
-    Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
+    Sample weights: 0 leaves a sample out, 2 counts it twice.
 """,
     "on": """
 on : {"train", "out_of_bag"}, default="train"
@@ -73,11 +73,11 @@ classes : array of shape (n_classes,), optional
     "kind": """
 kind : {"confidence", "classes"}, default="confidence"
     With more than two classes: whether the largest probability is compared with how often its class
-    is the right one, or the probability of each class with how often it comes.
+    is the true one, or the probability of each class with how often it occurs.
 """,
     "bins": """
 n_bins : int or None, default=10
-    Groups of similar probabilities; with None only equal probabilities are together.
+    Groups of similar probabilities; None groups only equal probabilities.
 bins : {"quantile", "uniform"}, default="quantile"
     Whether groups have about the same number of samples, or the same width.
 """,
@@ -102,7 +102,7 @@ posterior : array of shape (n_points, n_classes), optional
 classes : array of shape (n_classes,), optional
     The labels, in the order of the columns of ``posterior``; sorted by default.
 sample_weight : array of shape (n_points,), optional
-    Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+    Weights of the points: 0 leaves a point out, 2 counts it twice.
 """,
     "unbiased": """
 unbiased : bool, default=False

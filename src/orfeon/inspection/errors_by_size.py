@@ -174,7 +174,7 @@ def error_curves(
     votes_test : array of shape (n_members, n_test_samples), optional
         Instead of ``X_test``, with a matrix of votes.
     sample_weight, sample_weight_test : array, optional
-        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
     orders : dict, sequence, str, Rule or Order, optional
         Orders to compare with the members' own: rules, which order them on the training samples,
         :class:`orfeon.ordering.Order` objects, or permutations. A dict names them.
@@ -182,7 +182,7 @@ def error_curves(
         Above 0, a curve with the mean and standard deviation over this many random orders is
         added beside the members' own order.
     random_state : int, RandomState, Generator or None, default=None
-        Fixes the random orders.
+        Seed of the random orders.
     out_of_bag : bool, optional
         Whether to add an out-of-bag curve, of votes on training samples that members did not see.
         By default it is added if the samples are recognised as the training set. Members of
@@ -280,7 +280,7 @@ def curves_of_orders(
     n_random_orders : int, default=0
         As for :func:`error_curves`.
     random_state : int, RandomState, Generator or None, default=None
-        Fixes the random orders.
+        Seed of the random orders.
 
     Returns
     -------

@@ -419,7 +419,7 @@ class ImportanceDisplay(Display):
         ensemble, X, y, **options
             As for :func:`importances`.
         n_shown : int, default=20
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         return cls(importances(ensemble, X, y, **options)).plot(ax, n_shown=n_shown)
@@ -430,7 +430,7 @@ class ImportanceDisplay(Display):
         Parameters
         ----------
         n_shown : int, default=20
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         check_positive("n_shown", n_shown)

@@ -12,17 +12,17 @@ from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 
 
 class IntervalDisplay(Display):
-    """Prediction intervals against the targets, and how many of them each group of rows holds.
+    """Prediction intervals against the targets, and how many targets they hold in groups of rows.
 
     Rows are in the order of the middle of their interval. The figures at the top are the coverage
-    of groups of rows: all should be near the one that was asked for.
+    of groups of rows: all should be near the requested one.
 
     Parameters
     ----------
     data : IntervalCoverage
         Intervals and targets, from :func:`interval_coverage`.
     coverage : float, optional
-        The coverage that was asked for, named in the title.
+        The requested coverage, shown in the title.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class IntervalDisplay(Display):
         n_bins : int, default=5
             Groups of rows.
         n_shown : int, default=200
-            How many intervals are drawn at most; all are counted.
+            Maximum number of intervals to draw; all are counted.
         **options
             Options of ``predict_interval``, such as ``method``.
         <ax>
@@ -107,7 +107,7 @@ class IntervalDisplay(Display):
         interval : array of shape (n_rows, 2)
             Lower and upper bounds.
         coverage : float, optional
-            The coverage that was asked for.
+            The requested coverage.
         n_bins, n_shown
             As for :meth:`from_estimator`.
         <ax>
@@ -121,7 +121,7 @@ class IntervalDisplay(Display):
         Parameters
         ----------
         n_shown : int, default=200
-            How many intervals are drawn at most.
+            Maximum number of intervals to draw.
         <ax>
         """
         check_positive("n_shown", n_shown)

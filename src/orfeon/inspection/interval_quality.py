@@ -19,7 +19,7 @@ from orfeon.utils.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class IntervalCoverage:
-    """Intervals, targets, and how well they go together.
+    """Intervals, targets, and how well the intervals cover them.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def interval_coverage(
 
     Examples
     --------
-    The noise grows with the feature, and the width of these intervals does not:
+    The noise grows with the feature, but the width of these intervals does not:
 
     >>> import numpy as np
     >>> from orfeon import RandomForestRegressor

@@ -103,7 +103,7 @@ def kappa_error(
     max_pairs : int, optional
         Draw this many pairs at random if there are more; all by default.
     random_state : int, Generator, RandomState or None, default=None
-        Fixes which pairs are drawn.
+        Seed of the pairs drawn.
 
     Returns
     -------

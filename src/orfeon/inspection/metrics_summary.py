@@ -166,7 +166,7 @@ def classification_summary(
     classes : array of shape (n_classes,), optional
         All classes, in the order of the columns of ``y_score``; by default those found, sorted.
     sample_weight : array of shape (n_rows,), optional
-        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         Value of 0/0, such as the precision of a class that is never predicted: a number, or 0 with
         a warning.
@@ -274,7 +274,7 @@ def regression_summary(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
     y_pred : array of shape (n_rows,)
         The predicted numbers.
     sample_weight : array of shape (n_rows,), optional
-        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
 
     Returns
     -------

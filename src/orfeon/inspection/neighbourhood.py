@@ -238,7 +238,7 @@ class ForestWeightsDisplay(Display):
         kind : {"auto", "plane", "bars"}, default="auto"
             The picture; "auto" is a plane if there are two ordered features.
         n_shown : int, default=15
-            How many samples have bars at most; fewer if their names have no room.
+            Maximum number of samples with bars; fewer if their names do not fit.
         <ax>
         """
         data = row_weights(ensemble, X, y, row, sample_weight=sample_weight)

@@ -80,7 +80,7 @@ def bagging_error(ensemble: Any, X: Any, y: Any, sample_weight: Any = None) -> B
 
     Examples
     --------
-    Ten members: each sample is out of bag for four of them only.
+    With ten members, each sample is out of bag for only about four of them.
 
     >>> import numpy as np
     >>> from orfeon import BaggingRegressor

@@ -99,7 +99,7 @@ def partial_dependence(
         Values of the feature, or of each; by default all values where there are few, and all
         categories, else values at equal distances between the percentiles.
     grid_resolution : int, default=100
-        Values of a feature, at most, by default.
+        Maximum number of values of a feature, by default.
     percentiles : tuple of float, default=(0.05, 0.95)
         Where the values begin and end, as shares of the rows.
     kind : {"average", "individual", "both"}, default="average"
@@ -397,9 +397,8 @@ def accumulated_effects(
 ) -> AccumulatedEffects:
     """Accumulated local effects of an ordered feature.
 
-    Each row moves only from one end of its interval to the other, so that the model is never asked
-    for rows unlike those of X. Where features are correlated, partial dependence asks for such
-    rows.
+    Each row moves only from one end of its interval to the other, so the model never predicts rows
+    unlike those of X, as it does in partial dependence where features are correlated.
 
     Parameters
     ----------
@@ -410,7 +409,7 @@ def accumulated_effects(
     feature : int or str
         A numeric feature; rows in which it is missing are left out.
     n_intervals : int, default=40
-        Intervals, at most, of about equal numbers of rows.
+        Maximum number of intervals, with about equal numbers of rows.
     output : {"auto", "supports", "votes", "raw"}, default="auto"
         As for :func:`shap_values`.
     sample_weight : array of shape (n_rows,), optional

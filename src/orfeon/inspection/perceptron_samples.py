@@ -122,8 +122,8 @@ def perceptron_categories(
     y : array of shape (n_rows,)
         Their classes.
     quasi_noisy : {"all", "vote"}, optional
-        Whether a borderline negative sample is quasi-noisy if all perceptrons are wrong about it,
-        or if the vote is. By default as in a PPTSSClassifier, otherwise "all".
+        Whether a borderline negative sample is quasi-noisy if all perceptrons misclassify it, or if
+        the vote does. By default as in a PPTSSClassifier, otherwise "all".
     pos_label : object, optional
         The class of interest; by default that of the estimator.
 

@@ -80,10 +80,10 @@ class _ProbabilityDisplay(Display):
 
 
 class ReliabilityDisplay(_ProbabilityDisplay):
-    """Reliability diagram: how often a class comes against the probability that it was given.
+    """Reliability diagram: how often a class occurs against its predicted probability.
 
-    On the diagonal probabilities are true. Above it the model is not sure enough, below it too
-    sure. The area of a point is the share of the samples.
+    On the diagonal, probabilities equal frequencies. Above it the model is underconfident, below it
+    overconfident. The area of a point is the share of the samples.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class ReliabilityDisplay(_ProbabilityDisplay):
 class BrierDisplay(_ProbabilityDisplay):
     """Parts of the Brier score: what is lost by unreliable probabilities, and left unresolved.
 
-    The length of a bar is the score but for what happens within groups: reliability, and
+    The length of a bar is the score apart from what happens within groups: reliability, and
     uncertainty minus resolution.
 
     Parameters

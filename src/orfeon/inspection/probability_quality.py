@@ -38,7 +38,7 @@ Kind = Literal["confidence", "classes"]
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """Probabilities and what came of them, in groups.
+    """Probabilities and observed frequencies, in groups.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ReliabilityCurve:
 
     @property
     def calibration_error(self) -> float:
-        """Mean distance of the two, weighted by the groups."""
+        """Mean distance between the two, weighted by the size of the groups."""
         return float(self.weight @ np.abs(self.probability - self.frequency))
 
 
@@ -78,7 +78,7 @@ def reliability_curve(
     bins: Bins = "quantile",
     sample_weight: Any = None,
 ) -> ReliabilityCurve:
-    """Compare probabilities with how often the class then comes.
+    """Compare probabilities with how often the class occurs.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def reliability_curve(
 
     Examples
     --------
-    The forest is not sure enough: where it says 0.79, nearly all samples are of the class.
+    The forest is underconfident: where it predicts 0.79, nearly all samples are of the class.
 
     >>> from orfeon import RandomForestClassifier
     >>> from orfeon.datasets import make_ringnorm
@@ -123,7 +123,7 @@ def expected_calibration_error(
     bins: Bins = "quantile",
     sample_weight: Any = None,
 ) -> float:
-    """Mean distance of probabilities from how often the class then comes.
+    """Mean distance between probabilities and how often the class occurs.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class BrierScore:
     Parameters
     ----------
     score : float
-        Mean squared distance of the probabilities from 1 for the class that came, and 0.
+        Mean squared distance of the probabilities from 1 for the true class and 0 for the others.
     reliability : float
         What is lost because probabilities are not the frequencies of their group; 0 is best.
     resolution : float
@@ -200,8 +200,8 @@ def brier_score(
     Returns
     -------
     BrierScore
-        With two classes of the second one, from 0 to 1; with several the sum over the classes, as
-        in scikit-learn.
+        With two classes, the score of the second, from 0 to 1; with several, the sum over the
+        classes, as in scikit-learn.
 
     Examples
     --------

@@ -172,13 +172,13 @@ def shap_values(
     X : array or data frame of shape (n_rows, n_features)
         Rows to explain, as ``predict`` takes them; missing values and categories are supported.
     background : array or data frame of shape (n_background, n_features), optional
-        Rows that stand for unknown features ("interventional"): a feature that is not known has the
-        value of each of them in turn. By default ("path-dependent") a row goes down both branches
-        of a test of an unknown feature, in the shares of the training samples.
+        Rows that supply the values of unknown features ("interventional"): a feature that is not
+        known takes the value of each of them in turn. By default ("path-dependent") a row goes down
+        both branches of a test of an unknown feature, in the shares of the training samples.
     output : {"auto", "supports", "votes", "raw"}, default="auto"
-        What is explained. "auto" is what the model decides by: the shares of the votes, mean class
-        shares, or means. ``predict_proba`` smooths or calibrates these shares, which is no sum over
-        trees; so is a probability of gradient boosting, whose raw score is explained.
+        What is explained. "auto" is what the model bases its decision on: the shares of the votes,
+        mean class shares, or means. ``predict_proba`` smooths or calibrates these shares, which is
+        no sum over trees; so is a probability of gradient boosting, whose raw score is explained.
         "supports" and "votes" choose for ensembles that have both.
     interactions : bool, default=False
         Whether to split the values by pairs of features.
@@ -199,9 +199,9 @@ def shap_values(
     Notes
     -----
     The two kinds answer different questions. Path-dependent values need no other data and follow
-    correlations that the trees have seen, so that a feature which only stands for another may get
-    a part of its value. Interventional values ask what the model does with a value, whatever
-    features go with it, and a feature that no tree tests gets 0 in both.
+    correlations that the trees have seen, so a feature that only stands in for another may get a
+    part of its value. Interventional values show what the model does with a value, whatever
+    accompanies it, and a feature that no tree tests gets 0 in both.
 
     Where a missing value goes down all branches (C4.5), a known feature of this value follows them
     in their shares. Categories that were not seen in training count as missing.

@@ -120,7 +120,7 @@ class ShapWaterfallDisplay(Display):
         name : object, optional
             The class whose output is drawn; by default that of the row's greatest output.
         n_shown : int, default=10
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         one = X.iloc[[row]] if hasattr(X, "iloc") else X[row : row + 1 or None]
@@ -133,7 +133,7 @@ class ShapWaterfallDisplay(Display):
         Parameters
         ----------
         n_shown : int, default=10
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         check_positive("n_shown", n_shown)
@@ -248,7 +248,7 @@ class ShapBeeswarmDisplay(Display):
         name : object, optional
             The class whose output is drawn; by default the last.
         n_shown : int, default=12
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         data = shap_values(model, X, background=background, output=output)
@@ -260,7 +260,7 @@ class ShapBeeswarmDisplay(Display):
         Parameters
         ----------
         n_shown : int, default=12
-            How many features to show at most; fewer if their names have no room.
+            Maximum number of features to show; fewer if their names have no room.
         <ax>
         """
         check_positive("n_shown", n_shown)

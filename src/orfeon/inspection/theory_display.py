@@ -45,8 +45,8 @@ class CondorcetDisplay(Display):
     """Error of the majority of independent members against their number.
 
     If each member errs on less than half of the samples, the vote improves with every member; if on
-    more than half, it gets worse. A measured vote shows the limits: members are not independent, so
-    their vote stops improving.
+    more than half, it gets worse. A measured vote shows the limits: its members are not
+    independent, so it stops improving.
 
     Parameters
     ----------

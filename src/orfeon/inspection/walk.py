@@ -113,7 +113,7 @@ def ensemble_walk(
     n_random_orders : int, default=0
         Number of walks in random order beside the members' own.
     random_state : int, RandomState, Generator or None, default=None
-        Fixes the random orders.
+        Seed of the random orders.
     <weights>
     <on>
 

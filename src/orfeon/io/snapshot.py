@@ -13,15 +13,16 @@ from orfeon.io.model_file import save
 class Snapshot:
     """Saves a gradient boosting model while it is fitted, so that a killed run is not lost.
 
-    Pass it to ``fit`` as ``callback``. The file has the rounds so far; with ``warm_start=True``,
-    the loaded model continues to the same model, bit for bit, as a run that was not interrupted.
+    Pass it to ``fit`` as ``callback``. The file has the rounds so far; fitted further with
+    ``warm_start=True``, the loaded model becomes the same, bit for bit, as after a run that was not
+    interrupted.
 
     Parameters
     ----------
     path : str or path-like
-        Model file, which each snapshot replaces: it is always whole.
+        Model file, which each snapshot replaces; it is always complete.
     seconds : float, default=60.0
-        Least time between two snapshots.
+        Minimum time between two snapshots.
     clock : callable, default=time.monotonic
         Gives the time in seconds.
 

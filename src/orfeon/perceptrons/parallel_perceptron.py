@@ -59,7 +59,7 @@ class ParallelPerceptronClassifier(
     <p_delta>
     blame : {"all", "nearest", "fewest"}, default="all"
         Which of the perceptrons that voted wrongly are moved when the vote is wrong: all; the one
-        of least activation; or the fewest that turn the vote, those of least activation.
+        with the smallest activation; or the fewest that change the vote, by smallest activation.
     eta0 : float or "auto", default="auto"
         Initial learning rate; "auto" is 0.01 for a total weight of up to 1,000, and 6.48 divided by
         the total weight beyond.
@@ -81,14 +81,15 @@ class ParallelPerceptronClassifier(
     ----------
     <classes>
     minority_class_ : object
-        The class of least training weight (the last one on ties), taken as the positive class.
+        The class with the lowest training weight (the last one if tied), taken as the positive
+        class.
     <p_delta_fitted>
 
     See Also
     --------
     PPTSSClassifier : Selects its training samples.
     PPBoostClassifier : Boosts parallel perceptrons.
-    ParallelPerceptronRegressor : For numbers.
+    ParallelPerceptronRegressor : For regression.
 
     Notes
     -----
@@ -489,7 +490,7 @@ class ParallelPerceptronClassifier(
         y : array of shape (n_rows,)
             Their classes.
         quasi_noisy : {"all", "vote"}, default="all"
-            Whether a borderline negative sample is quasi-noisy when all perceptrons get it wrong,
+            Whether a borderline negative sample is quasi-noisy when all perceptrons misclassify it,
             or when their vote does.
         pos_label : object, optional
             With two classes, the positive class; ``minority_class_`` by default. With more, each

@@ -39,7 +39,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     n_perceptrons : int, default=51
         Number of perceptrons; there is one more possible prediction than perceptrons.
     rho : float, optional
-        Sums of votes are clipped to plus and minus this, which stand for the largest and smallest
+        Sums of votes are clipped to plus and minus this, which represent the largest and smallest
         training target; ``n_perceptrons`` by default.
     epsilon : float, default=0.02
         Predictions within this share of the target range count as correct.
@@ -64,7 +64,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
     See Also
     --------
-    ParallelPerceptronClassifier : For classes.
+    ParallelPerceptronClassifier : For classification.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def export_graphviz(
     max_categories : int or None, default=5
         Categories named before a list is cut.
     direction : {"down", "right"}, default="down"
-        Where the tree grows to.
+        Direction in which the tree grows.
 
     Returns
     -------

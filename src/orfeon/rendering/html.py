@@ -55,7 +55,7 @@ def export_html(
     <weights>
     <missing>
     max_categories : int or None, default=8
-        Most categories to list.
+        Maximum number of categories to list.
     shape : {"auto", "picture", "outline"}, default="auto"
         The view that opens first; readers can switch. "auto" is a picture for up to twelve leaves.
     open_depth : int or None, default=4

@@ -108,7 +108,7 @@ def export_rules(
     show_weights : bool, default=False
         Whether the sentences end with coverage and confidence.
     show_missing : bool, default=False
-        Whether the sentences say which conditions take missing values.
+        Whether the sentences state which conditions accept missing values.
     max_categories : int, optional
         Categories named before a list is cut; by default all are.
 

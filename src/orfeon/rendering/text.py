@@ -36,10 +36,10 @@ def export_text(
     ----------
     <tree>
     max_depth : int, optional
-        Tests shown on a path; what is below is summed up.
+        Maximum depth of the tests shown; deeper subtrees are summarised.
     <decimals>
     show_weights : bool, default=True
-        Whether leaves say ``(weight/errors)``, or ``(weight, sd deviation)`` in regression.
+        Whether leaves show ``(weight/errors)``, or ``(weight, sd deviation)`` in regression.
     <missing>
     max_categories : int or None, default=8
         Categories named before a list is cut to ``{a, b, ... (12)}``; ``None`` names all.

@@ -155,7 +155,7 @@ class TreeView:
 
     @cached_property
     def mean_range(self) -> tuple[float, float]:
-        """Least and greatest mean of the nodes, in regression."""
+        """Smallest and largest mean of the nodes, in regression."""
         means = [node.mean for node in self.nodes if node.mean is not None]
         return (min(means), max(means)) if means else (math.nan, math.nan)
 

@@ -93,7 +93,7 @@ class Mean(CombiningRule):
 
 @dataclass(frozen=True)
 class Soft(Mean):
-    """The class of largest mean support.
+    """The class with the largest mean support.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Soft(Mean):
 
     Examples
     --------
-    Two members lean to the first class, and one is certain of the second:
+    Two members lean towards the first class, and one is certain of the second:
 
     >>> from orfeon.combining import Soft
     >>> supports = [[[0.6, 0.4]], [[0.6, 0.4]], [[0.0, 1.0]]]
@@ -116,7 +116,7 @@ class Soft(Mean):
 
 @dataclass(frozen=True)
 class Product(CombiningRule, RunningDecider):
-    """The class of the largest product of supports.
+    """The class with the largest product of supports.
 
     It is optimal for members with independent inputs, and trusts them: a support of 0 is a veto.
 
@@ -327,7 +327,7 @@ class _SortedRows:
 
 @dataclass(frozen=True)
 class Median(_Sorted):
-    """The class of the largest median support; or the median prediction.
+    """The class with the largest median support; or the median prediction.
 
     Examples
     --------

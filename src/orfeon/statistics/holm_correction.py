@@ -26,7 +26,7 @@ from orfeon.utils.text import p_value_text
 
 @dataclass(frozen=True)
 class HolmCorrection:
-    """P-values of several tests, corrected for being several.
+    """P-values of several tests, corrected for multiple testing.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ Method = Literal["exact", "corrected"]
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Samples that only one of two classifiers gets wrong, and the p-value of the difference.
+    """Samples that only one of two classifiers misclassifies, and the p-value of the difference.
 
     Parameters
     ----------

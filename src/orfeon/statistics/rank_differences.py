@@ -119,7 +119,7 @@ class NemenyiTest:
         Returns
         -------
         bool
-            Whether their average ranks are apart by the critical difference.
+            Whether their average ranks differ by at least the critical difference.
         """
         return self._apart(one, other) >= self.critical_difference - _ROUNDING
 
@@ -188,7 +188,7 @@ class NemenyiTest:
 def critical_difference(
     n_methods: int, n_datasets: int, *, alpha: float = 0.05, comparisons: Comparisons = "all"
 ) -> float:
-    """Difference from which on two average ranks differ significantly.
+    """The smallest difference at which two average ranks differ significantly.
 
     Parameters
     ----------

@@ -118,8 +118,8 @@ def paired_t_test(
 
     Notes
     -----
-    Where all differences are alike the standard error is zero: the p-value is 1 if they are zero,
-    and that of an infinite statistic if they are not.
+    If all differences are equal, the standard error is zero: the p-value is 1 if they are zero, and
+    that of an infinite statistic if they are not.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Study:
         minute, or no limit if ``repetitions`` is given.
     folder : path-like, optional
         Where the runs, the report and the model are kept, as ``orfeon study --out`` does. Runs
-        found there are not repeated, so a study that was stopped goes on. By default nothing is
+        found there are not repeated, so a stopped study resumes. By default nothing is
         written.
     name : str, optional
         Name of the data; by default the name of the folder, or "data".
@@ -116,7 +116,7 @@ class Study:
         Returns
         -------
         Study
-            With model, leaderboard and report. It has no data, so it cannot run on.
+            With model, leaderboard and report. It has no data, so it cannot resume.
         """
         from orfeon.io.model_file import read_parts
         from orfeon.workbench.prepare.preparation import read_preparation
@@ -137,7 +137,7 @@ class Study:
         return study
 
     def run(self) -> Self:
-        """Run the study, or go on with one that was stopped.
+        """Run the study, or resume one that was stopped.
 
         Returns
         -------

@@ -123,7 +123,7 @@ def bias_variance_decomposition(
     classes : array of shape (n_classes,), optional
         The labels, in the order of the columns of ``posterior``; sorted by default.
     sample_weight : array of shape (n_points,), optional
-        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+        Weights of the points: 0 leaves a point out, 2 counts it twice.
     unbiased : bool, default=False
         For "squared_error" and "kohavi_wolpert": whether to correct bias and variance for the
         number of trainings.

@@ -23,7 +23,7 @@ from orfeon.utils.types import Floats
 class DomingosBiasVariance(BiasVariance):
     """The parts by Domingos, with the factors by which they count.
 
-    ``variance`` is the net variance c2 V and ``noise`` the net noise c1 N, for these add up.
+    ``variance`` is the net variance c2 V and ``noise`` the net noise c1 N, because these add up.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def domingos_decomposition(
         c1 = P(y = y*) - P(y /= y*) P(y = t | t /= y*)
         c2 = 1 if there is no bias,  -P(y = y* | y /= ym) if there is.
 
-    Noise counts less, or even negatively, where a prediction other than y* may happen to be right,
+    Noise counts less, or even negatively, where a prediction other than y* may be right by chance,
     and variance counts negatively where the central prediction is wrong. With two classes c1 is 2
     P(y = y*) - 1 and c2 is 1 or -1.
 

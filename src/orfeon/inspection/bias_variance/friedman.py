@@ -131,7 +131,7 @@ def friedman_decomposition(
     classes : array of shape (2,), optional
         The labels; by default those of ``y``, sorted, or 0 and 1.
     sample_weight : array of shape (n_points,), optional
-        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+        Weights of the points: 0 leaves a point out, 2 counts it twice.
 
     Returns
     -------

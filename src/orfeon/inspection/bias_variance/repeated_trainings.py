@@ -52,7 +52,7 @@ Sampling = Literal["fresh", "subsample", "bootstrap"]
 
 @dataclass(frozen=True, eq=False)
 class ResampledPredictions:
-    """Predictions of an estimator after each of many trainings, and what is known of the problem.
+    """Predictions of an estimator after many trainings, and what is known about the problem.
 
     Parameters
     ----------
@@ -256,11 +256,11 @@ def resample_predictions(
         What to predict.
     n_jobs : int, optional
         Trainings that run at once; affects only the time. They run in threads, unless a joblib
-        context says otherwise.
+        context sets another backend.
     verbose : int, default=0
         Whether to show progress.
     random_state : int, Generator, RandomState or None, default=None
-        Fixes the test set, the samples and the estimators. Estimators with the same integer are
+        Seed of the test set, the samples and the estimators. Estimators with the same integer are
         trained on the same samples, and more repetitions begin with the same ones.
 
     Returns

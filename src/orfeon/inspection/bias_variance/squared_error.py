@@ -99,7 +99,7 @@ def squared_error_decomposition(
     noise : float or array of shape (n_points,), default=0.0
         With a known regression function: variance of the noise about it.
     sample_weight : array of shape (n_points,), optional
-        Weights of the points: 0 is the same as leaving one out, 2 as giving it twice.
+        Weights of the points: 0 leaves a point out, 2 counts it twice.
     <unbiased>
 
     Returns

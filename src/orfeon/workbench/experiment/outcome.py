@@ -136,7 +136,7 @@ class StudyOutcome:
     seconds : float
         Time of all fits.
     configuration : dict
-        The plan as plain data; it determines every figure.
+        The plan as plain data; it determines all results.
     command : str
         The command that repeats it.
     versions : dict of str to str

@@ -107,8 +107,8 @@ def run_study(
     latency : float, optional
         Seconds that the prediction of a single row may take, as measured in the runs.
     grid : mapping, optional
-        Settings of one's own: for each method a mapping from parameters to lists of values (or
-        several such mappings), whose combinations are compared, too.
+        Your own settings: for each method a mapping from parameters to lists of values (or several
+        such mappings), whose combinations are compared, too.
     costs : Costs or mapping, optional
         Costs of mistakes, by which the final model decides: of false negatives and false positives,
         or a mapping from true classes to mappings from predicted classes to costs.
@@ -120,11 +120,11 @@ def run_study(
         A column of dates or numbers: models are trained on the past and tested on the future. It is
         not used as a feature.
     test : pandas.DataFrame, optional
-        Labelled rows that are used for nothing but the scores of the final model.
+        Labelled rows, used only to score the final model.
     test_name : str, default="the test rows"
         What they are called.
     drop, keep_columns : iterable of str
-        Columns to leave out, and to use although they look useless.
+        Columns to leave out, and columns to use even if they look useless.
     seed : int, default=0
         Random seed.
     n_jobs : int, optional
@@ -138,7 +138,7 @@ def run_study(
     command : str, default=""
         The command that repeats the study, for the report.
     notes : sequence of str, optional
-        What was done to the data before.
+        What was done to the data before the study.
 
     Returns
     -------

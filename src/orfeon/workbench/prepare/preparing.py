@@ -91,7 +91,7 @@ def prepare(
     drop : iterable of str, default=()
         Columns to exclude.
     keep_columns : iterable of str, default=()
-        Columns to use although they look useless: row identifiers, constants, free text.
+        Columns to use even if they look useless: row identifiers, constants, free text.
 
     Returns
     -------

@@ -36,7 +36,7 @@ class Comparison:
     n_splits : int
         Our number of splits, or of repetitions of a cross-validation.
     kept : Kept, optional
-        Where the error is the least over all sizes, the size at which we find it.
+        Where the error is the lowest over all sizes, the size at which we find it.
     rule : Rule, optional
         Decides whether the two agree; by default the one of errors and accuracies.
     is_comparable : bool, default=True
@@ -44,8 +44,8 @@ class Comparison:
 
     Notes
     -----
-    Only errors and accuracies agree or differ. Sizes are shown: near its least value a curve is
-    flat, so that the size at which it is found is left to chance.
+    Only errors and accuracies agree or differ. Sizes are only shown: a curve is flat near its
+    minimum, so the size at which it is found is partly chance.
 
     A standard deviation that is not printed is taken to be like ours, and ours like the printed
     one when we have a single split. Without either only one percentage point is tolerated.

@@ -35,7 +35,7 @@ _GONE = "deprecated"
 
 
 class NothingToRunError(FileNotFoundError):
-    """None of the data sets of a quick run is there.
+    """None of the data sets of a quick run is available.
 
     Examples
     --------

@@ -128,7 +128,7 @@ class PublishedCell:
     n_splits : int
         Number of splits behind the mean, or of repetitions of a cross-validation.
     kept : Kept, optional
-        Where the error is the least over all sizes, the size at which it is found.
+        Where the error is the lowest over all sizes, the size at which it is found.
     metric : str, default="error"
         The measure: ``"error"``, ``"accuracy"``, ``"acc+"``, ``"acc-"``, ``"g"``, ``"seconds"``...
     n_folds : int, default=1

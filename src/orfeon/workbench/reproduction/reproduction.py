@@ -43,7 +43,7 @@ class Reproduction:
     records : tuple of Record
         Our results on each split.
     left_out : tuple of str, optional
-        Data sets that a quick run went without, as their files are not there.
+        Data sets that a quick run skipped because their files are missing.
     table : str, optional
         The table, by default that of the cells.
     reduced : frozenset of Cell, optional
@@ -99,7 +99,7 @@ class Reproduction:
         return self._records_of.get(place, [])
 
     def kept(self, cell: PublishedCell) -> Kept | None:
-        """The size whose mean error over our splits is least.
+        """The size with the lowest mean error over our splits.
 
         Parameters
         ----------

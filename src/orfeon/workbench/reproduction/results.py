@@ -48,7 +48,7 @@ class Curve:
     Parameters
     ----------
     wrong : tuple of int
-        Number of samples that each vote has wrong.
+        Number of samples that each vote gets wrong.
     n_samples : int
         Number of samples.
 
@@ -92,7 +92,7 @@ class Curve:
 
 
 def best_size(curves: Sequence[Curve]) -> int:
-    """The number of members whose mean error over the splits is least.
+    """The number of members with the lowest mean error over the splits.
 
     Only odd numbers are looked at, as in print: an even number of votes can be tied, and the error
     then depends on how ties are decided.
@@ -125,7 +125,7 @@ def best_size(curves: Sequence[Curve]) -> int:
 
 @dataclass(frozen=True)
 class FoldOutcome:
-    """Numbers of samples of each class, and of those that a model has right.
+    """Numbers of samples of each class, and of those that a model gets right.
 
     Parameters
     ----------

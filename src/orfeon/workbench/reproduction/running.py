@@ -51,7 +51,7 @@ def reproduce(
         Number of splits, or of repetitions of a cross-validation; by default as many as published.
     quick : bool, default=False
         Whether to run 2 splits, unless ``n_splits`` is given, and at most 100 members.
-        Without ``datasets`` only some of them are run, and of these only those that are there.
+        Without ``datasets`` only some of them are run, and of these only those that are available.
     models : {"orfeon", "scikit-learn"}, default="orfeon"
         In Recarey's studies: whose trees, ensembles and stacks are run. Other models are
         scikit-learn's either way.

@@ -206,7 +206,7 @@ class Problem(abc.ABC):
         return f"split {split}"
 
     def is_available(self) -> bool:
-        """Whether its file, if it has one, is there."""
+        """Whether its file, if it has one, exists."""
         return has_data_file(self._file, self.folder)
 
     def load(self) -> None:

@@ -55,7 +55,7 @@ _SQLITE = {
 
 
 class StoreError(UserError):
-    """A store cannot be used this way; the message explains what to do, and nothing is destroyed.
+    """A store cannot be used this way; the message says what to do, and nothing is lost.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class RunRow:
     seed : int
         The seed it was run with, of at most 64 bits.
     result : dict
-        What came out, as JSON can hold it. NaN and infinities are stored as null, and are
+        The result, as JSON can hold it. NaN and infinities are stored as null, and are
         None when they are read.
     seconds : float
         How long it took.
