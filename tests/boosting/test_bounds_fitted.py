@@ -198,7 +198,7 @@ def test_runs_that_change_their_weights_have_no_bounds(setting):
 def test_problems_that_are_boosted_alone_have_no_joint_bound():
     X, y = table(GaussianNB())
     model = AdaBoostMHClassifier(n_estimators=4, joint=False).fit(X, y)
-    with pytest.raises(AttributeError, match="the bound is that of joint=True, and joint=False"):
+    with pytest.raises(AttributeError, match="the bound is that of joint=True, but joint=False"):
         _ = model.hamming_bounds_
 
 

@@ -370,7 +370,7 @@ def test_learners_that_take_no_weights(waveform):
     with pytest.raises(ValueError, match='sampling="weights" needs a base learner that takes'):
         FilterBoostClassifier(base, sampling="weights").fit(X, y)
     weights = np.linspace(0.5, 1.7, len(y))
-    with pytest.raises(ValueError, match="sample_weight has fractions, and KNeighborsClassifier"):
+    with pytest.raises(ValueError, match="sample_weight has fractions, but KNeighborsClassifier"):
         FilterBoostClassifier(base).fit(X, y, sample_weight=weights)
     drawn = FilterBoostClassifier(base, sampling="resample", random_state=0)
     assert drawn.fit(X, y, sample_weight=weights).score(X, y) > 0.8

@@ -108,5 +108,5 @@ def test_offsets_losses_of_functions_and_given_validation_sets():
 
 def test_a_model_to_start_from_must_be_fitted():
     model = GradientBoostingClassifier(init=StumpClassifier(), calibrate="beta", **FEW)
-    with pytest.raises(ValueError, match=r"calibrate='beta' needs a fitted init, and init=Stump"):
+    with pytest.raises(ValueError, match=r"calibrate='beta' needs a fitted init, but init=Stump"):
         model.fit(X, Y)

@@ -242,7 +242,7 @@ def test_bad_constraints_get_one_sentence(settings, message):
 
 def test_monotone_features_need_an_order_and_one_score():
     X, y = make_waveform(60, random_state=0)
-    with pytest.raises(ValueError, match="two classes or a numeric target, and y has 3 classes"):
+    with pytest.raises(ValueError, match="two classes or a numeric target, but y has 3 classes"):
         classifier(monotonic_cst=[1] * X.shape[1]).fit(X, y)
     frame = pd.DataFrame({"kind": ["a", "b"] * 30, "x": np.arange(60.0)})
     with pytest.raises(ValueError, match="feature 'kind', which is categorical"):

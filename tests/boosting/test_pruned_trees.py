@@ -131,5 +131,7 @@ def test_bad_values():
     X, y = make_friedman1(60, random_state=0)
     with pytest.raises(ValueError, match="'ccp_alpha' parameter"):
         GradientBoostingRegressor(ccp_alpha=-0.1).fit(X, y)
-    with pytest.raises(ValueError, match=r'tree_shape="symmetric" does not go with ccp_alpha=0.1'):
+    with pytest.raises(
+        ValueError, match=r'tree_shape="symmetric" cannot be combined with ccp_alpha=0.1'
+    ):
         GradientBoostingRegressor(ccp_alpha=0.1, tree_shape="symmetric").fit(X, y)

@@ -198,7 +198,7 @@ def test_fractional_weights_and_classes_only_decide_what_is_drawn():
 )
 def test_fractional_weights_are_refused_where_they_would_be_lost(ensemble):
     X, y = table(ensemble)
-    with pytest.raises(ValueError, match=r"sample_weight has fractions, and \w+ takes no weights"):
+    with pytest.raises(ValueError, match=r"sample_weight has fractions, but \w+ takes no weights"):
         ensemble.fit(X, y, sample_weight=np.linspace(0.5, 2.0, len(y)))
 
 

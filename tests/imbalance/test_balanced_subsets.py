@@ -220,7 +220,7 @@ def test_a_base_learner_without_weights_is_given_the_samples():
     weights = 1 + np.arange(50) % 2
     seen = seen_by(y, weights, base=base)
     assert (seen[:, y == 1] == weights[y == 1]).all()
-    with pytest.raises(ValueError, match="sample_weight has fractions, and RememberingWithout"):
+    with pytest.raises(ValueError, match="sample_weight has fractions, but RememberingWithout"):
         seen_by(y, weights / 3, base=base)
 
 

@@ -123,7 +123,7 @@ def test_costs_by_hand():
         ([[0, 1], [np.nan, 0]], r"costs\[1\]\[0\]=nan is not allowed"),
         ([[0, -1], [1, 0]], r"costs\[0\]\[1\]=-1.0 is not allowed: costs are finite"),
         ([[0, np.inf], [1, 0]], r"costs\[0\]\[1\]=inf is not allowed"),
-        ([[0, 1], [1, 2]], r"costs\[1\]\[1\]=2 is not allowed: a right decision costs 0"),
+        ([[0, 1], [1, 2]], r"costs\[1\]\[1\]=2 is not allowed: a correct decision costs 0"),
         ([[0, 0], [0, 0]], "at least one error must cost something"),
         ([[0, 1, 1], [1, 0, 1]], r"costs has the shape \(2, 3\); with the classes \[0, 1\]"),
         (np.ones((3, 3)) - np.eye(3), r"shape \(3, 3\); .* shape \(2, 2\) is expected"),

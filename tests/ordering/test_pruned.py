@@ -392,7 +392,7 @@ def test_rules_for_classes_are_refused_by_regressors(numbers):
 
 def test_weights_that_the_ensemble_does_not_take_are_refused(train):
     model = PrunedClassifier(make_pipeline(StandardScaler(), BAG))
-    with pytest.raises(ValueError, match=r"sample_weight has fractions, and estimator=Pipeline"):
+    with pytest.raises(ValueError, match=r"sample_weight has fractions, but estimator=Pipeline"):
         model.fit(*train, sample_weight=np.linspace(0.5, 1.5, 120))
     with pytest.raises(ValueError, match=r"[Nn]egative values"):
         model.fit(*train, sample_weight=-np.ones(120))

@@ -86,7 +86,7 @@ def test_weight_2_is_two_copies():
 def test_few_members_are_told():
     X, y = make_friedman1(100, random_state=0)
     forest = RandomForestRegressor(12, max_samples=0.5, oob_score=True, random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match="of 100 rows are less than the noise of 12 members"):
+    with pytest.warns(UserWarning, match="of 100 rows are below the noise of 12 members"):
         forest.standard_error(X)
 
 

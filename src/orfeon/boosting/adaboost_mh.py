@@ -229,7 +229,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         the training error is at most as many times larger as there are classes.
         """
         if not self.joint:
-            raise AttributeError("the bound is that of joint=True, and joint=False.")
+            raise AttributeError("the bound is that of joint=True, but joint=False.")
         check_is_fitted(self, "members_")
         self._check_learnt()
         return error_bound(self.errors_)

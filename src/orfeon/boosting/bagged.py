@@ -179,7 +179,7 @@ class _BaggedBoosting(Resampling):
         super()._check_base()
         if getattr(self.estimator_, "loss", None) == "quantile" and np.ndim(self.estimator_.alpha):
             raise ValueError(
-                f"alpha={self.estimator_.alpha!r} predicts several numbers for a row, and "
+                f"alpha={self.estimator_.alpha!r} predicts several numbers for a row, but "
                 f"{type(self).__name__} averages one; bag each quantile on its own."
             )
 

@@ -404,7 +404,7 @@ def warn_that_none_is_set_aside(ensemble: Any, n_samples: int) -> None:
     """Warn that the validation set for early stopping is empty."""
     warn_user(
         f"validation_fraction={ensemble.validation_fraction} sets none of the {n_samples} "
-        "samples aside, so nothing says when to stop: boosting goes on up to "
+        "samples aside, so nothing determines when to stop: boosting continues up to "
         f"{ensemble._size_parameter}={ensemble._n_members}."
     )
 

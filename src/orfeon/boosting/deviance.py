@@ -45,12 +45,12 @@ class TweedieDeviance(Loss):
         name = names.get(self.power, '"tweedie"')
         if self.power == 2.0 and least <= 0:
             raise ValueError(
-                f"loss={name} needs targets above 0, and the least value of y is {least:g}; "
+                f"loss={name} needs targets above 0, but the smallest value of y is {least:g}; "
                 'loss="tweedie" also takes targets of 0.'
             )
         if least < 0:
             raise ValueError(
-                f"loss={name} needs targets of 0 or more, and the least value of y is {least:g}."
+                f"loss={name} needs targets of 0 or more, but the smallest value of y is {least:g}."
             )
 
     def start(self, y: Floats, weights: Floats) -> Floats:

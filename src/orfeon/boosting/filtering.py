@@ -256,7 +256,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         who = type(self.estimator_).__name__
         if self.sampling == "weights":
             raise ValueError(
-                f'sampling="weights" needs a base learner that takes sample_weight, and {who} does '
+                f'sampling="weights" needs a base learner that takes sample_weight, but {who} does '
                 'not; use sampling="stream" or sampling="resample".'
             )
         if self.sampling == "stream" and not are_counts(samples.weights):

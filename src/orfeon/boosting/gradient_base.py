@@ -300,25 +300,25 @@ class GradientBoosting(GradientParameters, Ensemble):
         if not same or before["_fitted_loss"] != loss:
             raise ValueError(
                 "warm_start=True continues with the features, the classes and the loss of the "
-                "previous fit, and these differ; use warm_start=False to start over."
+                "previous fit, but these differ; use warm_start=False to start over."
             )
         if self._samples != before["_samples"]:
             raise ValueError(
                 "warm_start=True continues with the samples of the previous fit and their weights, "
-                "and these differ; use warm_start=False to start over."
+                "but these differ; use warm_start=False to start over."
             )
         earlier = before.get("target_statistics_")
         if not np.array_equal([] if earlier is None else earlier.features, self._with_statistics):
             raise ValueError(
-                f"warm_start=True continues with the encoding of the previous fit, and "
-                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                f"warm_start=True continues with the encoding of the previous fit, but "
+                f"categorical_encoding={self.categorical_encoding!r} differs; use "
                 "warm_start=False to start over."
             )
         is_symmetric = has_symmetric_trees(self, self.tree_method_)
         if has_vectors(self, loss, is_symmetric=is_symmetric) != (model.forest.n_outputs > 1):
             raise ValueError(
                 "warm_start=True continues with trees for one class or for all, as in the previous "
-                f"fit, and multi_strategy={self.multi_strategy!r} grows the others; use "
+                f"fit, and multi_strategy={self.multi_strategy!r} grows the other kind; use "
                 "warm_start=False to start over."
             )
         if self.n_estimators == model.n_rounds:

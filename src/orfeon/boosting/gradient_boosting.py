@@ -226,7 +226,7 @@ class GradientBoostingClassifier(
         if not isinstance(self.loss, str):
             if n_classes > 2:
                 raise ValueError(
-                    "Only binary classification is supported with a function as loss, and y has "
+                    "Only binary classification is supported with a function as loss, but y has "
                     f"{n_classes} classes; use loss='log_loss'."
                 )
             return self._custom_loss()
@@ -234,7 +234,7 @@ class GradientBoostingClassifier(
             if n_classes > 2:
                 # scikit-learn's checks look for the first words.
                 raise ValueError(
-                    "Only binary classification is supported with loss='exponential', and y has "
+                    "Only binary classification is supported with loss='exponential', but y has "
                     f"{n_classes} classes; use loss='log_loss'."
                 )
             return ExponentialLoss()
@@ -609,7 +609,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
             known = (loss.alpha,)
         else:
             raise ValueError(
-                f"predict_quantiles needs quantiles that were fitted, and loss={self.loss!r}; set "
+                f"predict_quantiles needs quantiles that were fitted, but loss={self.loss!r}; set "
                 'loss="quantile" and alpha=(0.05, 0.5, 0.95), and fit again.'
             )
         found = self.predict(X, base_margin).reshape(-1, len(known))

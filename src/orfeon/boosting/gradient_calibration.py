@@ -37,7 +37,7 @@ def check_calibrate(model: Any) -> None:
     """Reject a model to start from that would have seen the folds."""
     if model._must_calibrate and has_model(model.init) and not is_fitted(model.init):
         raise ValueError(
-            f"calibrate={model.calibrate!r} needs a fitted init, and init={model.init} is not; use "
+            f"calibrate={model.calibrate!r} needs a fitted init, but init={model.init} is not; use "
             "calibrate=None."
         )
 

@@ -24,7 +24,7 @@ def check_trains_sparse(parameters: GradientParameters) -> None:
     obstacle = sparse_obstacle(parameters)
     if obstacle is not None:
         raise TypeError(
-            f"Sparse data was passed for X, and {obstacle[0]} needs dense data; give "
+            f"Sparse data was passed for X, but {obstacle[0]} needs dense data; give "
             f"{obstacle[1]}, or use X.toarray()."
         )
 
@@ -33,6 +33,6 @@ def check_routes_sparse(schema: Schema) -> None:
     """Reject sparse rows where features are categories."""
     if not schema.all_ordered:
         raise TypeError(
-            "Sparse data was passed for X, and the model was trained on categories; pass the "
+            "Sparse data was passed for X, but the model was trained on categories; pass the "
             "features as they were trained on, or use X.toarray()."
         )

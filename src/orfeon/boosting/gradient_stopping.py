@@ -74,7 +74,7 @@ def check_early_stopping(parameters: GradientParameters, loss: Loss, X_val: Any)
     is_cv = cross_validates(parameters)
     if X_val is not None and (is_cv or parameters.early_stopping is False):
         raise ValueError(
-            f"X_val is given, and early_stopping={parameters.early_stopping!r} does not use it; "
+            f"X_val is given, but early_stopping={parameters.early_stopping!r} does not use it; "
             'use early_stopping="validation".'
         )
     wants_to = _rounds_without(parameters) is not None and parameters.early_stopping != "auto"
@@ -85,7 +85,7 @@ def check_early_stopping(parameters: GradientParameters, loss: Loss, X_val: Any)
         )
     if is_cv and has_model(parameters.init) and not is_fitted(parameters.init):
         raise ValueError(
-            f'early_stopping="cv" needs a fitted init, and init={parameters.init} is not; use '
+            f'early_stopping="cv" needs a fitted init, but init={parameters.init} is not; use '
             'early_stopping="validation".'
         )
 

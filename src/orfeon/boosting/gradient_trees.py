@@ -63,8 +63,8 @@ def has_symmetric_trees(parameters: GradientParameters, tree_method: str) -> boo
     found = [what for what, is_there in obstacles.items() if is_there]
     if found and parameters.tree_shape == "symmetric":
         raise ValueError(
-            f'tree_shape="symmetric" does not go with {found[0]}; it needs order=2, max_depth, no '
-            'max_leaf_nodes, ccp_alpha=0 and tree_method="exact".'
+            f'tree_shape="symmetric" cannot be combined with {found[0]}; it needs order=2, '
+            'max_depth, no max_leaf_nodes, ccp_alpha=0 and tree_method="exact".'
         )
     return not found
 
@@ -140,12 +140,12 @@ def _newton(
     if parameters.order == 1:
         for name in ("monotonic_cst", "interaction_cst"):
             if getattr(parameters, name) is not None:
-                raise ValueError(f"{name} needs order=2, and order=1 was given.")
+                raise ValueError(f"{name} needs order=2, but order=1 was given.")
         return None
     signs = monotone_signs(parameters.monotonic_cst, schema)
     if signs is not None and n_classes > 2:
         raise ValueError(
-            f"monotonic_cst needs two classes or a numeric target, and y has {n_classes} classes."
+            f"monotonic_cst needs two classes or a numeric target, but y has {n_classes} classes."
         )
     origin = extended_origin(schema.n_features, columns.with_statistics, n_classes)
     return Newton(

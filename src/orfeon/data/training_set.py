@@ -225,7 +225,7 @@ def fractions_error(
 ) -> ValueError:
     """The error for fractional weights of an estimator that takes only copies."""
     return ValueError(
-        f"{name} has fractions, and {who} takes no weights; pass whole numbers, {instead}."
+        f"{name} has fractions, but {who} takes no weights; pass whole numbers, {instead}."
     )
 
 

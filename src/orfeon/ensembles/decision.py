@@ -116,8 +116,8 @@ class CombinesMixin(QueryMixin):
             return decider
         if self._learnt is None or self._learnt[0] != rule:
             raise ValueError(
-                f"combine={self.combine!r} has to learn from samples that the members did not see, "
-                "and was not set in fit; call fit again."
+                f"combine={self.combine!r} must learn from samples that the members did not see, "
+                "but was not set in fit; call fit again."
             )
         return self._learnt[1]
 

@@ -461,12 +461,12 @@ class WarmStart:
         elif not self._fits(ensemble):
             refusal = (
                 "warm_start=True continues with the features, the classes and the kind of members "
-                "of the previous fit, and these differ; use warm_start=False to start over."
+                "of the previous fit, but these differ; use warm_start=False to start over."
             )
         elif ensemble._is_sequential and any(key == CHOSEN for _, key in self.history):
             refusal = (
                 "the existing members were chosen from others, and this method trains each member "
-                "on what those before it got wrong; use warm_start=False to start over."
+                "on the errors of those before it; use warm_start=False to start over."
             )
         if refusal is not None:
             raise ValueError(refusal)

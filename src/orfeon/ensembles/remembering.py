@@ -120,7 +120,7 @@ class RemembersSamplesMixin:
         name = type(self).__name__
         if isinstance(self.members_, Forest) and self.members_.n_outputs > 1:
             raise ValueError(
-                f"{what} of this {name} needs one output, and it has several: "
+                f"{what} of this {name} needs one output, but it has several: "
                 "fit an ensemble for each."
             )
         if known is not None:
@@ -175,8 +175,8 @@ class RemembersSamplesMixin:
         if n_bad:
             warn_user(
                 AdvisedWarning(
-                    f"The standard errors of {n_bad} of {len(found)} rows are less than the noise "
-                    f"of {drawn.n_members} members; they are 0.",
+                    f"The standard errors of {n_bad} of {len(found)} rows are below the noise "
+                    f"of {drawn.n_members} members; they are set to 0.",
                     f"Use more members, about as many as the {len(drawn.rows)} samples.",
                 )
             )

@@ -152,7 +152,7 @@ def _as_often_as_they_weigh(X: Any, y: Any, sample_weight: Any, base: Any) -> tu
     weights = read_weights(sample_weight, len(labels))
     if not are_counts(weights):
         raise ValueError(
-            f"sample_weight has fractions, and estimator={base} takes no weights; give whole "
+            f"sample_weight has fractions, but estimator={base} takes no weights; give whole "
             "numbers, or another estimator."
         )
     copies = rows_with_copies(weights)

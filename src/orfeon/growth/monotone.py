@@ -64,7 +64,7 @@ def _check(table: Any, n_classes: int, growth: Growth) -> None:
     if n_classes > 2:
         # scikit-learn's tests look for the first words.
         raise ValueError(
-            "Monotonicity constraints are not supported with multiclass classification, and y has "
+            "Monotonicity constraints are not supported with multiclass classification, but y has "
             f"{n_classes} classes; use monotonic_cst=None."
         )
     if not isinstance(table, Table):

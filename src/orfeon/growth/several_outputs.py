@@ -88,7 +88,7 @@ def _presorted(growth: Growth) -> Growth:
 def _check(table: Any, growth: Growth) -> None:
     if table.schema.n_categories.any():
         raise ValueError(
-            "y has several outputs, and categories are split by their order in one output: encode "
+            "y has several outputs, but categories are split by their order in one output: encode "
             "categorical features as numbers, or fit an estimator for each output."
         )
     is_plain = growth.splitter in ("best", "random") and growth.n_best == 1 and not growth.sorts

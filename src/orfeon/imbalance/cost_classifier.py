@@ -231,8 +231,8 @@ def _matrix(costs: Any, classes: npt.NDArray[Any]) -> Floats:
         raise _cost_error(f"costs[{i}][{j}]", matrix[i, j])
     for i in np.flatnonzero(matrix.diagonal()):
         raise ValueError(
-            f"costs[{i}][{i}]={matrix[i, i]:g} is not allowed: a right decision costs 0. Subtract "
-            "from each row its entry on the diagonal; it changes no decision."
+            f"costs[{i}][{i}]={matrix[i, i]:g} is not allowed: a correct decision costs 0. "
+            "Subtract from each row its entry on the diagonal; it changes no decision."
         )
     return matrix
 

@@ -1,4 +1,4 @@
-"""Cost-sensitive decisions: predict the class of least expected cost.
+"""Cost-sensitive decisions: predict the class with the lowest expected cost.
 
 With class probabilities p and costs C, predicting class j costs sum over i of p_i C[i, j] on
 average. With two classes this is a threshold: class 1 is predicted if its probability is above

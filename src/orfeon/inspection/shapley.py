@@ -138,7 +138,7 @@ class ShapleyValues:
         except ImportError as error:
             raise ImportError(
                 "to_shap needs the package shap, which is not installed: pip install shap. The "
-                "pictures of orfeon.inspection do without."
+                "displays of orfeon.inspection work without it."
             ) from error
         many = self.n_outputs > 1 and self.classes is not None
         base = np.tile(np.asarray(self.base_values), (len(self), 1))
@@ -309,7 +309,7 @@ class _Work:
         if others is None and part.shares is None:
             raise NoTreeSumError(
                 "This model",
-                "its trees do not know the weights of their nodes",
+                "its trees do not record the weights of their nodes",
                 "give rows as background=",
             )
         n_outputs = self.described.n_outputs

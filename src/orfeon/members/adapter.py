@@ -332,7 +332,7 @@ class BareMembers(Members):
         return np.asarray(self.ensemble.supports(self._rows(X)))
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
-        raise self._no_out_of_bag("members alone do not know what they were trained on")
+        raise self._no_out_of_bag("members alone do not record what they were trained on")
 
     def _keep(self, index: Integers) -> Any:
         return self.ensemble.subset(index)

@@ -265,8 +265,8 @@ class BaggingOfScikitLearn(_Resampled):
     def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self._knows_samples:
             raise self._no_out_of_bag(
-                "it has members of several fits, by warm_start=True, and scikit-learn knows the "
-                "samples of the last fit only"
+                "it has members of several fits, by warm_start=True, and scikit-learn records only "
+                "the samples of the last fit"
             )
         return super()._drawn(X, y, sample_weight)
 

@@ -100,7 +100,7 @@ class MetaTree(Rule):
         """Order the members; the criterion is their importance in the tree."""
         if selection.n_classes > _MOST_CLASSES:
             raise ValueError(
-                f"rule='meta_tree' takes up to {_MOST_CLASSES} classes, and there are "
+                f"rule='meta_tree' takes up to {_MOST_CLASSES} classes, but there are "
                 f"{selection.n_classes}: groups of votes at each node become too many. Use another "
                 "rule."
             )

@@ -33,7 +33,7 @@ class PredictionSetsMixin:
 
     @abstractmethod
     def _unseen_shares(self, what: str) -> UnseenShares:
-        """What is known of unseen samples; an error says what to do without."""
+        """What is known about unseen samples; without it, an error says what to do."""
 
     @abstractmethod
     def _shares(self, X: Any) -> Floats:

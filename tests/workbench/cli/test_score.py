@@ -66,7 +66,7 @@ def test_a_threshold_is_chosen_by_its_cost(place, capsys):
     assert 0 <= found["threshold"] <= 0.5
     assert main(["score", *map(str, arguments)]) == 0
     printed = capsys.readouterr().out
-    assert "Predict dear from a probability of" in printed
+    assert "Predict dear at a probability of" in printed
     assert "Rows by true class and predicted class" in printed
 
 

@@ -302,7 +302,7 @@ def test_options_for_rows_and_limits_reach_the_study(waves, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "The model on 30 rows of new" in printed
     assert "On the 30 rows of new, which the study did not use, the model has log loss" in printed
-    assert "It predicts rare from a probability of " in printed
+    assert "It predicts rare at a probability of " in printed
     assert "On the 30 rows of new" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
 
 

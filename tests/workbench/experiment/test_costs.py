@@ -69,7 +69,7 @@ def test_the_delivered_model_decides_by_the_threshold_and_is_saved_with_it(waves
     np.testing.assert_array_equal(answers == "rare", share > decision.threshold)
     orfeon.save(found.model, tmp_path / "m.orfeon")
     assert (orfeon.load(tmp_path / "m.orfeon").predict(X) == answers).all()
-    assert any(note.startswith("It predicts rare from a probability of ") for note in found.notes)
+    assert any(note.startswith("It predicts rare at a probability of ") for note in found.notes)
     pruned = run_study(frame, "wave", costs=Costs(10.0, 1.0), **{**TINY, "methods": ["bagging"]})
     assert pruned.decision.threshold < 0.5
 

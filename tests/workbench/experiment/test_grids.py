@@ -48,10 +48,13 @@ def test_a_study_compares_them_beside_other_methods():
 @pytest.mark.parametrize(
     ("grid", "words"),
     [
-        ({"forest": {"max_depth": 3}}, "names 'forest', which is no method for classification"),
-        ({"output_smearing": {"n_jobs": 1}}, "which is no method for classification"),
-        ({"selection": {"cv": 3}}, "names 'selection', which is no method"),
-        ({"cart": {"max_dept": 3}}, r"names 'max_dept', which is no parameter of cart.*max_depth"),
+        ({"forest": {"max_depth": 3}}, "names 'forest', which is not a method for classification"),
+        ({"output_smearing": {"n_jobs": 1}}, "which is not a method for classification"),
+        ({"selection": {"cv": 3}}, "names 'selection', which is not a method"),
+        (
+            {"cart": {"max_dept": 3}},
+            r"names 'max_dept', which is not a parameter of cart.*max_depth",
+        ),
         ({"cart": {"max_depth": [0]}}, "must have allowed values; CART tree, max_depth 0: The 'm"),
         ({"cart": {"max_depth": []}}, "must list values for every parameter of cart"),
         ({"cart": {}}, "must list parameters of cart; got {}"),

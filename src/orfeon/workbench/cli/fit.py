@@ -93,7 +93,7 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--use", type=types.names, default=[], metavar="A,B",
-        help="columns to use although they look like row identifiers, constants or free text",
+        help="columns to use even if they look like row identifiers, constants or free text",
     )  # fmt: skip
     parser.add_argument(
         "--rows", type=types.count, metavar="N", help="fit on a random sample of N rows"

@@ -101,7 +101,7 @@ def _add_study_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     study.add_argument(
         "--samples", type=count, metavar="N",
-        help="number of samples to draw from the file; default: as the table says",
+        help="number of samples to draw from the file; default: as in the table",
     )  # fmt: skip
     study.add_argument(
         "--folds", action="store_true",

@@ -34,9 +34,9 @@ classes.
 
 The table must not share rows with the training data, or the figures will be optimistic.
 
-With --cost fn=10,fp=1, a missed positive costs ten times a false alarm: the threshold of lowest
-cost is reported beside the usual one. The positive class is the rarer of two; --positive names
-another. This threshold is chosen on these rows, so check it on others.
+With --cost fn=10,fp=1, a missed positive costs ten times as much as a false alarm: the threshold
+with the lowest cost is reported beside the usual one. The positive class is the rarer of two;
+--positive names another. This threshold is chosen on these rows, so check it on others.
 """
 
 _EXAMPLES = """\
@@ -189,8 +189,8 @@ def _print(document: dict[str, Any], saved: SavedModel, *, quiet: bool) -> None:
     if "threshold" in document:
         found = document["threshold"]
         print(
-            f"\nPredict {found['positive']} from a probability of {found['threshold']:.3g} on: "
-            f"{found['cost']:.4g} a row, against {found['usual_cost']:.4g} from one half on."
+            f"\nPredict {found['positive']} at a probability of {found['threshold']:.3g} or more: "
+            f"{found['cost']:.4g} per row, against {found['usual_cost']:.4g} at one half."
         )
     if document["rows_of_unknown_classes"]:
         n = document["rows_of_unknown_classes"]

@@ -114,7 +114,7 @@ def _add_data_options(group: Any) -> None:
     group.add_argument("--drop", type=names, default=[], metavar="A,B", help="columns to ignore")
     group.add_argument(
         "--use", type=names, default=[], metavar="A,B",
-        help="columns to use although they look like row identifiers, constants or free text",
+        help="columns to use even if they look like row identifiers, constants or free text",
     )  # fmt: skip
     group.add_argument(
         "--group", metavar="COL",

@@ -1,7 +1,7 @@
 """Decisions by the cost of mistakes, from out-of-fold predictions of the final model's candidate.
 
-With two classes a threshold is chosen, with more the class of least expected cost. Its cost on a
-fold is that of a threshold chosen by the other folds.
+With two classes a threshold is chosen, with more the class with the lowest expected cost. Its cost
+on a fold is that of a threshold chosen by the other folds.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def grid_methods(grid: Mapping[str, Any], task: Task) -> list[str]:
             able = [n for n, one in METHODS.items() if task in one.tasks and not one.is_derived]
             raise ArgumentError(
                 "grid",
-                f"names {base!r}, which is no method for {task}{nearest_names(base, able)}. "
+                f"names {base!r}, which is not a method for {task}{nearest_names(base, able)}. "
                 f"Available: {', '.join(able)}.",
             )
         for space in spaces if isinstance(spaces, list) else [spaces]:
@@ -62,7 +62,7 @@ def _check_names(method: Method, space: Mapping[str, Any], task: Task) -> None:
             able = sorted(one for one in known if "__" not in one)
             raise ArgumentError(
                 "grid",
-                f"names {name!r}, which is no parameter of {method.name}"
+                f"names {name!r}, which is not a parameter of {method.name}"
                 f"{nearest_names(name, known)}. Its parameters are {', '.join(able)}.",
             )
 

@@ -153,7 +153,7 @@ METHODS = _Methods(
             {"classification": tree("C45Classifier")}, members=1,
         ),
         Method(
-            "igp_tree", "IGP tree", "grown and pruned in turns on two halves of the data",
+            "igp_tree", "IGP tree", "grown and pruned in turn on two halves of the data",
             {"classification": tree("IGPTreeClassifier")}, members=1, is_default=False,
         ),
         Method(

@@ -69,13 +69,14 @@ def notes_on_choice(methods: Iterable[str], decision: Decision | None) -> list[s
         if not METHODS[name].is_delivered
     ]
     if decision is not None:
-        how = "It predicts the class of least expected cost"
+        how = "It predicts the class with the lowest expected cost"
         if decision.threshold is not None:
             how = (
-                f"It predicts {decision.positive} from a probability of {decision.threshold:.3g} on"
+                f"It predicts {decision.positive} at a probability of {decision.threshold:.3g} or "
+                "more"
             )
         found.append(
-            f"{how}, chosen by out-of-fold predictions: {decision.cost:.4g} a row, against "
+            f"{how}, chosen by out-of-fold predictions: {decision.cost:.4g} per row, against "
             f"{decision.usual_cost:.4g} for the most probable class. Errors in the table are "
             "those of the most probable class."
         )

@@ -77,7 +77,7 @@ class TestRows:
             return []
         return [
             f"{self.n_seen:,} of the {len(self.X):,} rows of {self.name} equal a training row in "
-            "all features: if they are the same cases, its scores are too good."
+            "all features: if they are the same cases, its scores are too optimistic."
         ]
 
     def score(self, model: Any) -> TestScores:

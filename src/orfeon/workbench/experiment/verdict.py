@@ -196,7 +196,7 @@ def shares_text(outcome: StudyOutcome) -> str:
     """The methods in the weighted mean, largest share first."""
     shares = sorted(outcome.weights.items(), key=lambda item: -item[1])
     if len(shares) == 1:
-        return f"which took {METHODS[shares[0][0]].title} alone"
+        return f"which chose {METHODS[shares[0][0]].title} alone"
     listed = ", ".join(f"{100 * share:.0f}% {METHODS[name].title}" for name, share in shares)
     return f"a weighted mean: {listed}"
 

@@ -205,7 +205,7 @@ def _check_settings(figure: FigureSettings, rows: Sequence[RunRow]) -> None:
             if changed:
                 raise UserError(
                     f"The store has {name} of {figure.name} with {changed}: choose another store "
-                    "(--out) to draw it with the settings of today."
+                    "(--out) to draw it with the current settings."
                 )
 
 

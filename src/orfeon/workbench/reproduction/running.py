@@ -120,7 +120,7 @@ def _check_settings(plan: Plan, rows: Sequence[RunRow], missing: Sequence[Fit]) 
         if changed:
             raise UserError(
                 f"The store has runs of {fits[row.key].run.name} with {changed}: choose another "
-                "store (--out) to run it with the settings of today."
+                "store (--out) to run it with the current settings."
             )
 
 

@@ -144,8 +144,8 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
         {
             "name": "interval",
             "in": "query",
-            "description": "Adds intervals, or sets of classes, that hold this share of the truth. "
-            "A model without predictions on samples that it has not seen answers 422.",
+            "description": "Adds intervals, or sets of classes, that hold this share of the true "
+            "values. The status is 422 if the model has no predictions on samples it did not see.",
             "schema": {
                 "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
             },

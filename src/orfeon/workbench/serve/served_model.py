@@ -144,7 +144,7 @@ class ServedModel:
         return Answer(predictions, model.predict_proba(rows) if probabilities else None)
 
     def intervals(self, rows: Any, coverage: float) -> dict[str, Any]:
-        """Intervals, or sets of classes, that hold this share of the truth."""
+        """Intervals, or sets of classes, that hold this share of the true values."""
         model = self.model if self._quick is None else self._quick
         found = interval_columns(model, rows, coverage)
         return {name: np.asarray(column).tolist() for name, column in found.items()}

@@ -144,7 +144,7 @@ class Store:
         Raises
         ------
         StoreError
-            If it was begun with another configuration; the message lists what differs.
+            If it was started with a different configuration; the message lists what differs.
         """
         check_name(name, "name of a study")
         text = canonical(configuration, "configuration")
@@ -155,8 +155,9 @@ class Store:
         found = list(itertools.islice(differences(study.configuration, json.loads(text)), 100))
         if found:
             raise StoreError(
-                f"The store {self.place}: the study {name!r} was begun with another configuration "
-                f"({clauses(found, _NAMED)}). Run it as before, or choose another store."
+                f"The store {self.place}: the study {name!r} was started with a different "
+                f"configuration ({clauses(found, _NAMED)}). Run it as before, or choose another "
+                "store."
             )
         return study
 

@@ -6,7 +6,7 @@ from typing import Any
 
 _ENGLISH: dict[str, Any] = {
     "title": "Ensembles you can move",
-    "lead": "Every change trains the ensemble anew, in this page: small trees on two features. "
+    "lead": "Every change retrains the ensemble in this page: small trees on two features. "
     "Nothing is loaded or sent.",
     "settings": "Settings",
     "problem": "Problem",
@@ -70,7 +70,7 @@ _ENGLISH: dict[str, Any] = {
     "Lowest test error by margin distance: {bestError} with {best}.",
     "ended": {
         "perfect": "AdaBoost ended with {T}: the last tree makes no training error. Lower the "
-        "depth to give it work.",
+        "depth to leave it something to learn.",
         "chance": "AdaBoost ended with {T}: the next tree is no better than chance on the "
         "reweighted samples. Raise the depth.",
     },
@@ -81,7 +81,7 @@ _ENGLISH: dict[str, Any] = {
     "stories": [
         ["One tree, then many",
          "Watch the map while you move the members from 1 to 101. One tree has straight, ragged "
-         "borders; the vote rounds them. Ask for new samples: which map changes more?",
+         "borders; the vote rounds them. Draw new samples: which map changes more?",
          {"problem": "circle", "method": "bagging", "samples": 300, "noise": 0, "members": 1}],
         ["Weak trees, strong vote",
          "Three labels in ten are switched for each member, so each errs often. Move the rate "
@@ -100,7 +100,7 @@ _ENGLISH: dict[str, Any] = {
           "depth": 1}],
         ["Fewer members",
          "The trees are shallow and the members many. In margin-distance order the error "
-         "reaches its lowest with a part of them. Is the best number on the training samples "
+         "reaches its minimum with only some of them. Is the best number on the training samples "
          "also the best on test samples?",
          {"problem": "threenorm", "method": "bagging", "samples": 300, "noise": 0.1,
           "members": 100, "depth": 2}],

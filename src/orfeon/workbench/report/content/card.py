@@ -46,7 +46,7 @@ def card_section(outcome: StudyOutcome, warnings: list[str], made: str) -> Secti
         ["Predicting 1,000 rows", duration_text(outcome.best.predict_seconds)],
         ["Seed", str(outcome.seed)],
         ["Data and plan", f"{outcome.configuration['data']}, {outcome.configuration['digest']}"],
-        ["Valid for", "rows that come as these came; the figures say nothing about other sources "
+        ["Valid for", "rows collected in the same way; the figures do not cover other sources "
          "or later times"],
         ["Known limits", " ".join(warnings) or "none found"],
     ]  # fmt: skip
@@ -61,7 +61,7 @@ def _decision_rows(outcome: StudyOutcome) -> list[list[Cell]]:
     if decision is None:
         return []
     if decision.threshold is None:
-        return [["Decides for", "the class of least expected cost"]]
+        return [["Decides for", "the class with the lowest expected cost"]]
     return [
-        ["Decides for", f"{decision.positive} from a probability of {decision.threshold:.3g} on"]
+        ["Decides for", f"{decision.positive} at a probability of {decision.threshold:.3g} or more"]
     ]

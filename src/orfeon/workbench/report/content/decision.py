@@ -33,11 +33,11 @@ def threshold_chart(outcome: StudyOutcome) -> ThresholdChart | None:
     alarms = [int(np.count_nonzero(share[~positive] >= cut)) for cut in cuts]
     names = [short(name, 40) for name in outcome.classes]
     caption = (
-        f"Predict “{names[code]}” from this probability on. Set what a missed one costs, in false "
-        "alarms; the button finds the threshold with the lowest cost on these rows."
+        f"Predict “{names[code]}” at this probability or more. Set the cost of a missed one, in "
+        "false alarms; the button finds the threshold with the lowest cost on these rows."
     )
     if outcome.decision is not None and outcome.decision.threshold is not None:
-        caption += f" The model does so from {outcome.decision.threshold:.3g} on."
+        caption += f" The model's own threshold is {outcome.decision.threshold:.3g}."
     return ThresholdChart(
         "Threshold and costs", caption, names[1 - code], names[code], cuts.tolist(), alarms, hits,
         int(np.count_nonzero(~positive)), int(np.count_nonzero(positive)),
