@@ -1,6 +1,6 @@
 """Boost a table with missing values and categories: AdaBoost, gradient boosting, comparisons.
 
-Run it with ``python examples/boost_a_table.py``; it takes some seconds, and half a minute more
+Run it with ``python examples/boost_a_table.py``; it takes a few seconds, and half a minute more
 when kernels have to be compiled first.
 """
 

@@ -3,7 +3,7 @@
 Run it with ``python examples/draw_trees_and_ensembles.py``; it takes a few minutes on an idle core.
 With ``--out FOLDER`` it also draws the pictures of the guide's pages on trees and on ensembles,
 which needs matplotlib.
-``--quick`` uses one training set and few members, in some seconds; its figures are rough.
+``--quick`` uses one training set and few members, in a few seconds; its figures are rough.
 """
 
 from __future__ import annotations

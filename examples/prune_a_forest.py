@@ -1,6 +1,6 @@
 """Prune an ensemble: put its members in a better order and keep the first ones.
 
-Run it with ``python examples/prune_a_forest.py``; it takes some seconds. With ``--images DIR`` it
+Run it with ``python examples/prune_a_forest.py``; it takes a few seconds. With ``--images DIR`` it
 also draws the pictures of the user guide, which needs matplotlib.
 """
 

@@ -1,6 +1,6 @@
 """Quick start: trees and ensembles of trees, beside scikit-learn's.
 
-Run it with ``python examples/quick_start.py``; it takes some seconds.
+Run it with ``python examples/quick_start.py``; it takes a few seconds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Teach a few perceptrons together: the p-delta rule, step by step, and what it makes of samples.
 
-Run it with ``python examples/teach_perceptrons.py``; it takes some seconds. With ``--images DIR``
+Run it with ``python examples/teach_perceptrons.py``; it takes a few seconds. With ``--images DIR``
 it also draws the pictures of the user guide, which needs matplotlib.
 """
 

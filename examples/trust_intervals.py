@@ -1,6 +1,6 @@
 """How far is the target from the prediction? Intervals of a forest, in numbers and a picture.
 
-Run it with ``python examples/trust_intervals.py``; it takes some seconds. With ``--table FILE`` it
+Run it with ``python examples/trust_intervals.py``; it takes a few seconds. With ``--table FILE`` it
 reads a CSV file of yours, whose last column is a number. With ``--out FOLDER`` it also draws the
 picture of the user guide, which needs matplotlib.
 """

@@ -1,8 +1,8 @@
 """Can probabilities be trusted? Ensembles before and after calibration, in numbers and pictures.
 
-Run it with ``python examples/trust_probabilities.py``; it takes some seconds. With ``--table FILE``
-it reads a CSV file of yours, whose last column is the class. With ``--out FOLDER`` it also draws
-the pictures of the user guide, which needs matplotlib.
+Run it with ``python examples/trust_probabilities.py``; it takes a few seconds. With ``--table
+FILE`` it reads a CSV file of yours, whose last column is the class. With ``--out FOLDER`` it also
+draws the pictures of the user guide, which needs matplotlib.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why did the model say so? Reasons of a forest's decisions, in sentences and pictures.
 
-Run it with ``python examples/trust_reasons.py``; it takes some seconds. With ``--table FILE`` it
+Run it with ``python examples/trust_reasons.py``; it takes a few seconds. With ``--table FILE`` it
 reads a CSV file of yours, whose last column is the class. With ``--out FOLDER`` it also draws the
 pictures of the user guide, which needs matplotlib.
 """

@@ -1,7 +1,7 @@
 """Which method when: the same methods on plain, small, large, noisy and incomplete data.
 
-Run it with ``python examples/which_method.py``; it takes some minutes and prints the figures of
-the page "Which method when". ``--quick`` takes one draw, one problem and few members, in some
+Run it with ``python examples/which_method.py``; it takes a few minutes and prints the figures of
+the page "Which method when". ``--quick`` takes one draw, one problem and few members, in a few
 seconds; its figures are rough. ``--only numbers`` (or another name) makes one table only.
 """
 

@@ -102,7 +102,7 @@ def test_a_long_compilation_is_announced_once(notice, caplog):
     compile_for(notice, 0.15)
     compile_for(notice, 0.15)
     assert [r.getMessage() for r in caplog.records] == [
-        "orfeon is compiling its kernels; this happens once per machine and takes some seconds."
+        "orfeon is compiling its kernels; this happens once per machine and takes a few seconds."
     ]
 
 

@@ -3,7 +3,7 @@ Quantiles: how far off a prediction may be
 ==========================================
 
 A number without an interval is half an answer. With ``loss="quantile"`` gradient boosting predicts
-the value below which a given share of the targets lie. Two such models make a band, which is wide
+the value below which a given share of the targets lies. Two such models make a band, which is wide
 where the targets vary a lot.
 """
 

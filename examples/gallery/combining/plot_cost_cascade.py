@@ -1,6 +1,6 @@
 """
-Cheap first: a cascade of cost
-==============================
+Cheap first: a cost cascade
+===========================
 
 A linear model predicts at once, a forest takes longer, and support vectors longer still. Most rows
 are easy and do not need the most expensive model. ``CostCascadeClassifier`` queries the models from

@@ -3,8 +3,8 @@ Why did the forest say so?
 ==========================
 
 A forest of a hundred trees is no black box: each tree can say which tests a row passed. Exact
-Shapley values add these up. This page explains a hundred answers at once, then one answer, and then
-asks what would have to be different.
+Shapley values add these up. This page explains a hundred predictions at once, then one of them, and
+then asks what would have to be different.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ plt.show()
 # %%
 # One answer
 # ----------
-# From what the forest expects of any wine to what it says of this one. The bars sum to the
+# From what the forest expects of any wine to what it predicts for this one. The bars sum to the
 # difference, to the last digit.
 
 row = 61
@@ -47,8 +47,8 @@ plt.show()
 # %%
 # In sentences
 # ------------
-# The same in words, with the samples behind the answer, and with the smallest change found for
-# which the forest would say something else.
+# The same in words, with the samples behind the prediction, and with the smallest change found for
+# which the forest would decide otherwise.
 
 print(why(forest, X.iloc[[row]], X, y))
 

@@ -3,8 +3,8 @@ Do probabilities come true? Reliability diagrams
 ================================================
 
 A forest says 0.8. How often is it right then? A reliability diagram shows it: on the diagonal
-probabilities come true, above it the model is not sure enough, below it too sure. Calibration as
-part of the fit moves the points to the diagonal, with the samples that the trees left out.
+probabilities come true, above it the model is underconfident, below it overconfident. Calibration
+as part of the fit moves the points to the diagonal, with the samples that the trees left out.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +35,7 @@ for name, model in models.items():
 # %%
 # What is lost
 # ------------
-# The Brier score falls into what the model does not know (uncertainty minus resolution), and what
+# The Brier score splits into what the model does not know (uncertainty minus resolution), and what
 # is lost because its probabilities do not come true. Calibration removes the second part.
 
 display = BrierDisplay.from_estimator(models, X_test, y_test)

@@ -44,7 +44,7 @@ plt.show()
 # %%
 # A width of its own for each row
 # -------------------------------
-# Quantiles of the forest know where the noise is. What they lack is learnt from samples out of bag,
+# Quantiles of the forest know where the noise is. What they lack is learnt from out-of-bag samples
 # and added.
 
 IntervalDisplay.from_estimator(forest, X_test, y_test, coverage=0.9, method="quantile")

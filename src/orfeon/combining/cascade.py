@@ -47,7 +47,7 @@ _TEXTS = {
         have not seen it.
     in_sample : bool, default=False
         Whether models trained on all samples predict them instead, as in the paper. That is faster
-        by the number of folds, but a model that memorizes its samples then misleads all that
+        by the number of folds, but a model that memorises its samples then misleads all that
         follow.
 """,
     "constructed": """

@@ -2,7 +2,7 @@
 
 Models of any kind are trained on the samples (level 0). Their predictions for samples that they
 have not seen form a second table (level 1), from which a final estimator learns which model to
-trust, and when. A model that predicted samples it has memorized would seem to make no errors.
+trust, and when. A model that predicted samples it has memorised would seem to make no errors.
 
 scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, at the cost of
 one fit instead of one per fold; folds keep copies of a sample together and do not depend on the

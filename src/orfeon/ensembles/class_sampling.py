@@ -2,7 +2,7 @@
 
 An unpruned tree gives every sample its own leaf, whatever its weight, so weights hardly change its
 predictions. Drawing samples in proportion to their weights works for every base learner; drawn
-without replacement, no copies are memorized, and the members together still see all samples.
+without replacement, no copies are memorised, and the members together still see all samples.
 
 References
 ----------

@@ -181,7 +181,7 @@ class CombinesMixin(QueryMixin):
         self._learnt = None
 
     def _keep_decider(self, index: Integers) -> None:
-        """Keep what the rule learned about some of the members."""
+        """Keep what the rule learnt about some of the members."""
         if isinstance(self.combine, CombiningRule):
             self.combine = self.combine.subset(index)
         if self._learnt is not None:

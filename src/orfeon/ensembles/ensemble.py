@@ -196,13 +196,13 @@ class Ensemble(CallbackSupport, TabularEstimator):
         """Reject a rule with options for another number of members."""
 
     def _forget_decider(self) -> None:
-        """Discard what the rule learned about other members."""
+        """Discard what the rule learnt about other members."""
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Let the combining rule learn, if it has not yet."""
 
     def _keep_decider(self, index: npt.NDArray[np.int64]) -> None:
-        """Keep what the rule learned about some of the members."""
+        """Keep what the rule learnt about some of the members."""
 
     def _forget_estimates(self) -> None:
         """Discard estimates for other members."""

@@ -80,7 +80,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
 
     Notes
     -----
-    Features are combined unscaled; standardize them first if their scales differ widely.
+    Features are combined unscaled; standardise them first if their scales differ widely.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class ClassSwitchingClassifier(SwitchedLabels):
 
     Notes
     -----
-    Members should memorize the altered labels, as unpruned trees do. The closer the rate is to its
+    Members should memorise the altered labels, as unpruned trees do. The closer the rate is to its
     limit, the more members are needed. Switching moves the class proportions of each member's
     labels towards uniform. Each label still keeps its class with probability ``1 - switch_rate``,
     so where classes are unequal this is better than :class:`FlippingClassifier`, which keeps the

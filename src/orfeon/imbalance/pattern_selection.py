@@ -1,6 +1,6 @@
 """Add the worst sample whenever a network begins to overfit those it is trained on (Röbel).
 
-Dynamic pattern selection trains a network on a few samples and watches the generalization factor,
+Dynamic pattern selection trains a network on a few samples and watches the generalisation factor,
 the error on validation samples over that on the training samples. When the factor exceeds a limit,
 the sample of largest error joins. The limit only falls: it is the least of 1 and of the mean plus
 one standard deviation of the latest factors.
@@ -71,7 +71,7 @@ class DynamicPatternSelection(SelectionSampler):
     ----------
     estimator : classifier, optional
         With ``partial_fit`` and ``predict_proba``; by default scikit-learn's ``MLPClassifier`` with
-        ten hidden units. It sees standardized features.
+        ten hidden units. It sees standardised features.
     sampling_strategy : str or list, default="all"
         Classes whose samples may be left out, as in imbalanced-learn: "all", "majority",
         "not minority", "not majority", or a list of classes.

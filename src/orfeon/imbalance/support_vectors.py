@@ -89,7 +89,7 @@ class SupportVectorSelection(SelectionSampler):
     ----------
     estimator : classifier, optional
         With ``partial_fit`` and ``predict_proba``; by default scikit-learn's ``MLPClassifier`` with
-        ten hidden units. It sees standardized features.
+        ten hidden units. It sees standardised features.
     sampling_strategy : str or list, default="all"
         Classes whose samples may be left out, as in imbalanced-learn: "all", "majority",
         "not minority", "not majority", or a list of classes.

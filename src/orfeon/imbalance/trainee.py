@@ -20,7 +20,7 @@ TRAINEES: list[Any] = [HasMethods(["fit", "partial_fit", "predict_proba"]), None
 
 
 class Trainee:
-    """Trains a classifier on standardized features, and measures its errors on all samples."""
+    """Trains a classifier on standardised features, and measures its errors on all samples."""
 
     def __init__(self, estimator: Any, X: Any, y: npt.NDArray[Any], random_state: Any) -> None:
         # Sums depend on the layout in memory in their last bits, and training amplifies these.

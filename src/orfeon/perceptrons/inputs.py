@@ -110,8 +110,8 @@ def _input_codes(categories: Categories) -> tuple[int, ...] | None:
 def _mean_and_deviation(column: Floats, weights: Floats) -> tuple[float, float]:
     """Weighted mean and standard deviation of the values that are not missing.
 
-    Constants get an infinite deviation: standardized, they are 0 in new rows too, whose weight was
-    never learned.
+    Constants get an infinite deviation: standardised, they are 0 in new rows too, whose weight was
+    never learnt.
     """
     present = ~np.isnan(column)
     values, its = column[present], weights[present]

@@ -301,7 +301,7 @@ class ParallelPerceptronClassifier(
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one sets the features and their standardization.
+            The chunk. The first one sets the features and their standardisation.
         y : array of shape (n_rows,)
             Its classes.
         classes : array, optional
@@ -519,7 +519,7 @@ class ParallelPerceptronClassifier(
 
 
 class PerceptronLearner:
-    """Trains the members of a boosted ensemble, all on the same standardized inputs."""
+    """Trains the members of a boosted ensemble, all on the same standardised inputs."""
 
     def __init__(
         self,

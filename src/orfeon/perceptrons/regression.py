@@ -194,7 +194,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one sets the features, their standardization, and the range of
+            The chunk. The first one sets the features, their standardisation, and the range of
             the targets.
         y : array of shape (n_rows,)
             Its targets.

@@ -57,7 +57,7 @@ class PPTSSSampler(SelectionSampler):
 
     Notes
     -----
-    Only samples near the decision border are left, often a few dozen. The perceptron also learned
+    Only samples near the decision border are left, often a few dozen. The perceptron also learnt
     from the others before; a classifier that sees nothing else may do worse than on all samples.
     ``max_rounds=2`` makes one cut only, and random undersampling
     (``imblearn.under_sampling.RandomUnderSampler``) is often better.

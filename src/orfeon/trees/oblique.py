@@ -84,7 +84,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
     Notes
     -----
-    Features are combined unscaled; standardize them first if their scales differ widely. A
+    Features are combined unscaled; standardise them first if their scales differ widely. A
     combination is missing if one of its features is.
 
     Examples

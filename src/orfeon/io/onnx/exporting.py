@@ -57,7 +57,7 @@ def to_onnx(
         member votes for; the first two by default. Of a regressor "prediction" and "predictions",
         those of each member; the first by default.
     missing : {"auto", "never"}, default="auto"
-        With "auto" missing values take the branch that the trees learned; trees that send them
+        With "auto" missing values take the branch that the trees learnt; trees that send them
         down all branches, such as those of :class:`orfeon.C45Classifier`, are rejected. With
         "never" these are exported too, for rows without missing values and new categories; the
         exported model does not check it.

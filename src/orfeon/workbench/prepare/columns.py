@@ -1,4 +1,4 @@
-"""The description of a column: learned in training, saved in model files, used on new data.
+"""The description of a column: learnt in training, saved in model files, used on new data.
 
 The commands and the service check columns of new data by it alone.
 """

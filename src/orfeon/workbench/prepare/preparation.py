@@ -1,4 +1,4 @@
-"""How to turn tables into features: learned in training, saved with the model, used on new data."""
+"""How to turn tables into features: learnt in training, saved with the model, used on new data."""
 
 from __future__ import annotations
 

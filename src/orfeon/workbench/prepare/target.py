@@ -203,10 +203,10 @@ def _notes_on_classes(names: list[str], counts: npt.NDArray[np.intp]) -> list[st
         return []
     if len(single) == 1:
         return [
-            f"A class has a single row: {some_of(single)}. It can be learned only where that row "
+            f"A class has a single row: {some_of(single)}. It can be learnt only where that row "
             "is not in the test set."
         ]
     return [
-        f"{len(single):,} classes have a single row: {some_of(single)}. They can be learned only "
+        f"{len(single):,} classes have a single row: {some_of(single)}. They can be learnt only "
         "where that row is not in the test set."
     ]

@@ -89,7 +89,7 @@ def split_rows(
         Source of randomness.
     stratified : bool, default=True
         Whether each class has its share of both sets, to within one sample. A class of a single
-        sample is tested, not learned.
+        sample is tested, not learnt.
 
     Returns
     -------

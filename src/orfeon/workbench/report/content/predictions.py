@@ -205,7 +205,7 @@ def _of_numbers(outcome: StudyOutcome, found: OutOfFold) -> list[Block]:
         ),
         ScatterPlot(
             "Residuals",
-            f"{drawn}Predicted minus true. A bend is structure that was not learned; in a funnel "
+            f"{drawn}Predicted minus true. A bend is structure that was not learnt; in a funnel "
             "some predictions are less certain than others.",
             Axis(f"Predicted {target}"), Axis("Residual"),
             [Points("rows", x, residuals[taken].tolist(), group=0)],
