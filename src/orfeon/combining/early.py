@@ -95,8 +95,8 @@ class EarlyDecision:
     def __str__(self) -> str:
         how = "exactly" if self.confidence == 1 else f"at confidence {self.confidence:g}"
         return (
-            f"{len(self.n_queried)} rows decided {how} by {self.mean_queried:.1f} of "
-            f"{self.n_members} members on average: {self.saving:.1%} saved"
+            f"{len(self.n_queried):,} rows decided {how} by {self.mean_queried:,.1f} of "
+            f"{self.n_members:,} members on average: {self.saving:.1%} saved"
         )
 
 
@@ -174,12 +174,12 @@ def early_decision(
     >>> forest = RandomForestClassifier(n_estimators=1000, random_state=0).fit(X, y)
     >>> exactly = early_decision(forest, X_new)
     >>> print(exactly)
-    1000 rows decided exactly by 728.2 of 1000 members on average: 27.2% saved
+    1,000 rows decided exactly by 728.2 of 1,000 members on average: 27.2% saved
     >>> bool((exactly.predictions == forest.predict(X_new)).all())
     True
     >>> nearly = early_decision(forest, X_new, confidence=0.99)
     >>> print(nearly)
-    1000 rows decided at confidence 0.99 by 84.3 of 1000 members on average: 91.6% saved
+    1,000 rows decided at confidence 0.99 by 84.3 of 1,000 members on average: 91.6% saved
     >>> float((nearly.predictions != forest.predict(X_new)).mean())
     0.004
     """

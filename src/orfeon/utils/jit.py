@@ -261,7 +261,8 @@ class _CompilationNotice(event.Listener):  # type: ignore[misc]
     def _log(self) -> None:
         self._is_logged = True
         logger.warning(
-            "orfeon is compiling its kernels; this happens once per machine and takes a few seconds."
+            "orfeon is compiling its kernels; this happens once per machine and takes a few "
+            "seconds."
         )
 
 

@@ -250,7 +250,7 @@ def confusions(codes: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64]) -
 
 
 def _prediction_time(model: Any, X: Any) -> float:
-    """Seconds for 1000 samples: the best of three, as first calls and busy machines add to it."""
+    """Seconds for 1,000 samples: the best of three, as first calls and busy machines add to it."""
     enough = take_rows(X, np.resize(np.arange(len(X)), _TIMED_ROWS))
     seconds = []
     for _ in range(_TIMES):
