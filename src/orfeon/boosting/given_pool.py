@@ -169,7 +169,7 @@ class PoolMembers(EstimatorMembers):
 
 @dataclass
 class PoolLearner:
-    """Chooses the classifier of least weighted error; ties go to the first."""
+    """Chooses the classifier with the lowest weighted error; ties go to the first."""
 
     voters: list[Any]
     answers: npt.NDArray[Any]

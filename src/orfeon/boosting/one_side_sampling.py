@@ -18,7 +18,7 @@ from orfeon.utils.types import Floats
 
 
 class OneSide(NamedTuple):
-    """Shares of the samples: of largest gradient, and drawn from the others."""
+    """Shares of the samples: those with the largest gradients, and those drawn from the others."""
 
     top_rate: float
     other_rate: float

@@ -73,7 +73,7 @@ class PrunedTrees:
 
 
 def prune_by_gains(forest: Forest, gains: Floats, alpha: float) -> Cut:
-    """Prune each tree to the smallest subtree of least loss plus alpha for each leaf."""
+    """Prune each tree to the smallest subtree with the lowest loss plus alpha for each leaf."""
     parent = _parents(forest)
     levels = _levels(parent)
     below = gains.astype(np.float64)

@@ -148,7 +148,7 @@ class StumpPool:
 
 
 class StumpLearner:
-    """Chooses the stump of least weighted error; ties go to the first."""
+    """Chooses the stump with the lowest weighted error; ties go to the first."""
 
     def __init__(self, pool: StumpPool, data: TrainingSet, chosen: list[int]) -> None:
         self.pool = pool

@@ -16,7 +16,7 @@ _RIDGE = 1e-6
 def fit_logistic(
     inputs: Floats, targets: Floats, weights: Floats, start: Floats, n_slopes: int
 ) -> Floats:
-    """Coefficients of least log loss, of which the first ``n_slopes`` are not negative.
+    """Coefficients with the lowest log loss, of which the first ``n_slopes`` are not negative.
 
     The most negative slope is set to 0 and the rest fitted again, as beta calibration does.
     """

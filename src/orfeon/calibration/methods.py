@@ -1,4 +1,4 @@
-"""Calibration methods by name, and what they are worth on samples that they did not see."""
+"""Calibration methods by name, and how well they do on samples that they did not see."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def learn(samples: ScoredSamples, method: str) -> Calibrator:
 
 
 def best_method(samples: ScoredSamples) -> str:
-    """The method of least log loss on folds, each calibrated by the others."""
+    """The method with the lowest log loss on folds, each calibrated by the others."""
     if (samples.fold == samples.fold[0]).all():
         return "sigmoid"
     losses = {name: cross_fitted_log_loss(samples, name) for name in _BINARY}

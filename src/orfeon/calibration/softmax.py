@@ -87,7 +87,7 @@ class SoftmaxCalibrator(Calibrator):
 def _fit(
     samples: ScoredSamples, neutral: Floats, pull: Floats, pull_of_intercepts: float
 ) -> tuple[Floats, Floats]:
-    """Slopes and intercepts of least log loss with the pull to neutral ones."""
+    """Slopes and intercepts with the lowest log loss, with a pull to neutral ones."""
     logs, weights = log_shares(samples.shares), samples.weights
     n_samples, n_classes = logs.shape
     is_own = np.zeros(logs.shape)

@@ -1,7 +1,7 @@
 """Ensemble selection: a weighted mean of models, put together greedily by unseen predictions.
 
 Start with the best model. Then, round by round, add the model with which the mean of all taken so
-far has the least loss. A model may be taken again, so the counts are weights; of all rounds the
+far has the lowest loss. A model may be taken again, so the counts are weights; of all rounds the
 best one is kept. The search is repeated among random halves of the models, because with many models
 the best of a single search owes something to chance.
 
@@ -98,7 +98,7 @@ def powered(shares: Floats, power: float) -> Floats:
 
 
 def best_power(shares: Floats, y: Integers, weights: Floats) -> float:
-    """The power of a mean's probabilities with the least log loss.
+    """The power of a mean's probabilities with the lowest log loss.
 
     A mean of models that are each sure of the same class is less sure than it should be, so the
     power is mostly above 1 (the inverse of the temperature of Guo and others 2017). With few
@@ -141,7 +141,7 @@ def _one_bag(scored: Scored, among: Integers, first: int, n_rounds: int, n_model
 
 
 def _least(scores: Floats) -> int:
-    """The model with the least loss, the first of those tied."""
+    """The model with the lowest loss, the first of those tied."""
     return int(np.lexsort(scores[::-1])[0])
 
 

@@ -141,8 +141,8 @@ EXPERT_TEXTS = {
         Branches of each gate: there are ``n_branches ** depth`` experts.
     gating : {"soft", "hard"}, default="soft"
         How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
-        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
-        expert at its end alone. Training is the same.
+        shares. "hard" follows the branch with the largest share from gate to gate, and queries only
+        the expert at its end. Training is the same.
 """,
     "own_variances": """
     variances_ : ndarray of shape (n_experts,)
@@ -157,11 +157,10 @@ EXPERT_TEXTS = {
     max_iter : int, default=200
         Maximum number of EM iterations from each start.
     tol : float, default=1e-4
-        They end when one gains less than this in log-likelihood per sample.
+        The iterations end when one gains less than this in log-likelihood per sample.
     <categorical_features>
     n_jobs : int, optional
-        Threads that begin with other gates at the same time, through joblib. The mixture does not
-        depend on it.
+        Threads for the random starts, through joblib. The mixture does not depend on it.
     verbose : int, default=0
         Whether to show progress.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None

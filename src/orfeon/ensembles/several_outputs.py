@@ -16,7 +16,7 @@ _BLOCK = 32
 
 
 def voting_forest(forest: Forest, n_classes: tuple[int, ...]) -> Forest:
-    """A forest of several outputs whose leaves give all to the class of greatest share."""
+    """A forest of several outputs whose leaves give all to the class with the largest share."""
     votes = np.zeros_like(forest.value)
     for some in _columns(n_classes):
         chosen = some.start + forest.value[:, some].argmax(axis=1)

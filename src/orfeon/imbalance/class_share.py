@@ -3,7 +3,7 @@
 The natural class distribution is seldom the best one to learn from. At a fixed number of training
 samples, AUC often peaks near equal shares, and the error rate near the natural share. Here each
 share is drawn from the training part of a split, without replacement, and evaluated on the test
-part, which keeps its natural distribution. With costs, the share of least cost is the best class
+part, which keeps its natural distribution. With costs, the cheapest share is the best class
 ratio.
 
 References

@@ -1,8 +1,8 @@
 """Start with few samples and add those that a network gets most wrong (Zhang).
 
 Incremental selective learning trains a network on a small random part of the training set, adds the
-most critical of the others, those of largest error, trains on, and so on, until none is left that
-the network gets wrong.
+most critical of the others, those with the largest errors, trains further, and repeats this until
+the network gets none of the rest wrong.
 
 References
 ----------
@@ -69,7 +69,7 @@ class IncrementalSelection(SelectionSampler):
     initial_share : float, default=0.1
         Share of each class to start with, chosen at random; at least one sample.
     added_share : float, default=0.02
-        Share of all samples that a round adds at most; at least one.
+        Maximum share of all samples that a round adds; at least one sample.
     tolerance : float, default=0.5
         A sample is added only if its error is larger.
     n_epochs : int, default=50
@@ -97,8 +97,8 @@ class IncrementalSelection(SelectionSampler):
 
     Notes
     -----
-    The error of a sample is the largest difference between a predicted probability and 0 or 1, as
-    its class demands. Equal errors are taken in row order. Mislabelled samples have large errors
+    The error of a sample is the largest difference between a predicted probability and its true
+    value, 0 or 1. Equal errors are taken in row order. Mislabelled samples have large errors
     and are added, so edit first.
 
     Examples

@@ -8,7 +8,7 @@ come from scikit-learn.
 All of them share three parameters:
 
 ``pos_label``
-    The positive class. By default the minority of ``y_true``: the class of least weight, on ties
+    The positive class. By default the minority of ``y_true``: the class of lowest weight, on ties
     the last in sorted order (1 in {0, 1}). Subsets may have different minorities, so name the class
     when you compare scores between them.
 ``sample_weight``
@@ -346,7 +346,7 @@ def _shares(true: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[Any], 
 
 
 def least_weighty(share: Floats) -> int:
-    """Index of the class of least weight; on ties the last."""
+    """Index of the class with the lowest weight; on ties the last."""
     return int(np.flatnonzero(share == share.min())[-1])
 
 

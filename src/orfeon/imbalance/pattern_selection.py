@@ -2,8 +2,8 @@
 
 Dynamic pattern selection trains a network on a few samples and watches the generalisation factor,
 the error on validation samples over that on the training samples. When the factor exceeds a limit,
-the sample of largest error joins. The limit only falls: it is the least of 1 and of the mean plus
-one standard deviation of the latest factors.
+the sample with the largest error joins. The limit only falls: it is at most 1, and at most the mean
+plus one standard deviation of the latest factors.
 
 References
 ----------
@@ -80,7 +80,8 @@ class DynamicPatternSelection(SelectionSampler):
     n_latest : int, default=10
         Number of rounds whose factors set the limit.
     tolerance : float, default=0.05
-        Training ends when the root of the mean squared error on the validation samples is so small.
+        Training ends when the root mean squared error on the validation samples is no larger than
+        this.
     n_epochs : int, default=1
         Calls of ``partial_fit`` in each round.
     max_rounds : int, default=500
@@ -109,8 +110,9 @@ class DynamicPatternSelection(SelectionSampler):
     Notes
     -----
     Training starts with one sample of each class. The error of a sample is the largest difference
-    between a predicted probability and 0 or 1, as its class demands. Equal errors are taken in row
-    order. A round adds one sample at most, so there are at most ``max_rounds`` more than classes.
+    between a predicted probability and its true value, 0 or 1. Equal errors are taken in row order.
+    A round adds at most one sample, so at most ``max_rounds`` samples are kept besides the first of
+    each class.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class SupportVectorSelection(SelectionSampler):
     n_epochs : int, default=5
         Calls of ``partial_fit`` in each round.
     n_iter_no_change : int, default=10
-        Rounds without a better accuracy after which it ends.
+        Number of rounds without a better accuracy after which training ends.
     max_rounds : int, default=100
         Maximum number of rounds.
     <random_state>
@@ -127,8 +127,8 @@ class SupportVectorSelection(SelectionSampler):
 
     Notes
     -----
-    The error of a sample is the largest difference between a predicted probability and 0 or 1, as
-    its class demands. Accuracy and errors are measured on the whole training set. It ends early
+    The error of a sample is the largest difference between a predicted probability and its true
+    value, 0 or 1. Accuracy and errors are measured on the whole training set. Training ends early
     when a class would be left without samples.
 
     Examples

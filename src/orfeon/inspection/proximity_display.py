@@ -43,7 +43,7 @@ def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
     """Points of a plane whose distances are similar to those of the rows.
 
     Two rows of proximity p are at a squared distance of 2 (1 - p); classical scaling finds the
-    plane of largest variation.
+    plane with the largest variation.
     """
     from sklearn.decomposition import KernelPCA  # importing it takes long
 

@@ -46,7 +46,7 @@ def _visit_few(  # type: ignore[no-untyped-def]
     inputs, row, target, weights, activations, pulls, margin, margin_weight, tolerance, rho,
     pushes_wrong,
 ):  # fmt: skip
-    """Visit a sample, then release the wrong perceptrons of largest activation."""
+    """Visit a sample, then release the wrong perceptrons with the largest activation."""
     energy, widening, is_wrong = _visit(  # type: ignore[no-untyped-call]
         inputs, row, target, weights, activations, pulls, margin, margin_weight, tolerance, rho,
         pushes_wrong,

@@ -56,7 +56,7 @@ def class_code(pos_label: Any, classes: npt.NDArray[Any]) -> int:
 def code_of_interest(
     codes: npt.NDArray[Any], weights: Floats, classes: npt.NDArray[Any], pos_label: Any = None
 ) -> int:
-    """Return the code of ``pos_label``, or of the class of least weight."""
+    """Return the code of ``pos_label``, or of the class with the lowest weight."""
     if pos_label is not None:
         return class_code(pos_label, classes)
     return least_weighty(np.bincount(codes, weights, len(classes)).astype(np.float64))

@@ -314,7 +314,7 @@ class Plan:
 
     @property
     def keeps_predictions(self) -> bool:
-        """Whether a method, or the threshold of least cost, is made of predictions."""
+        """Whether a method, or the threshold with the lowest cost, is derived from predictions."""
         return len(self.fitted) < len(self.methods) or self.costs is not None
 
     def others(self, unit: int, units: Sequence[int]) -> list[int]:

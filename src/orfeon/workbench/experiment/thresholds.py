@@ -1,4 +1,4 @@
-"""The threshold of least cost: from which probability on to predict the positive class."""
+"""The threshold with the lowest cost: from which probability on to predict the positive class."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Costs:
 def best_threshold(
     is_positive: npt.NDArray[np.bool_], share: Floats, costs: Costs, weights: Floats | None = None
 ) -> dict[str, float]:
-    """The threshold of least mean cost on these rows, its cost, and the cost at one half.
+    """The threshold with the lowest mean cost on these rows, its cost, and the cost at one half.
 
     Rows from the threshold on are predicted positive. Of equally good thresholds the middle of the
     gap above the lowest one is taken.
