@@ -70,7 +70,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*there was nothing to boost:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*so nothing determines when to stop:UserWarning"),
 ]
 
 CART = CARTClassifier(pruning="cv", n_folds=3)

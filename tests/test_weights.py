@@ -20,7 +20,7 @@ from orfeon.ensembles.holdout import deal_folds
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the share of the smaller class:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*so nothing determines when to stop:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
 ]
 

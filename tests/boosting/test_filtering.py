@@ -379,7 +379,9 @@ def test_learners_that_take_no_weights(waveform):
 
 
 def test_the_rates_are_checked():
-    with pytest.raises(ValueError, match=r"error=1\.5 is not allowed: it is a rate from 0 to 1"):
+    with pytest.raises(
+        ValueError, match=r"error=1\.5 is not allowed: it must be a rate from 0 to 1"
+    ):
         filtering_error(1.5)
-    with pytest.raises(ValueError, match="depth=-1 is not allowed: it is 0 or more"):
+    with pytest.raises(ValueError, match="depth=-1 is not allowed: it must be 0 or more"):
         filtering_error(0.1, -1)

@@ -82,7 +82,7 @@ def test_more_samples_and_larger_margins_make_the_bounds_smaller(n_classes):
         ({"theta": 0.0, "n_hypotheses": 2}, "theta=0.0 is not allowed"),
         ({"theta": 0.5}, "give either n_hypotheses or vc_dimension"),
         ({"theta": 0.5, "n_hypotheses": 2, "vc_dimension": 2}, "give either"),
-        ({"theta": 0.5, "vc_dimension": 0}, "vc_dimension=0 is not allowed: it is at least 1"),
+        ({"theta": 0.5, "vc_dimension": 0}, "vc_dimension=0 is not allowed: it must be at least 1"),
         ({"theta": 0.5, "vc_dimension": 1, "delta": 1.0}, "delta=1.0 is not a probability"),
         ({"theta": 0.5, "vc_dimension": 1, "n_classes": 1}, "n_classes=1 is not allowed"),
     ],

@@ -300,7 +300,7 @@ def test_a_sample_without_a_class_gives_it_no_probability():
     ({"sampling": "bootstrap"}, "sampling='bootstrap' is for data sets"),
     ({"y": [0, 1]}, r"y is given, but data=TwoNorm\(.*\) is not a data set"),
     ({"n_train": 0}, "n_train=0 is not allowed"),
-    ({"n_train": 0.5}, "n_train=0.5 is not allowed: it is a whole number"),
+    ({"n_train": 0.5}, "n_train=0.5 is not allowed: it must be a whole number"),
     ({"n_test": -1}, "n_test=-1 is not allowed"),
     ({"n_repetitions": 0}, "n_repetitions=0 is not allowed"),
     ({"method": "decision_function"}, "method='decision_function' is not allowed"),

@@ -547,5 +547,5 @@ def test_a_weighted_mean_with_scores_is_refused_by_name():
         shap_values(model, X[:2])
     models[0] = ("stack", orfeon.StackingClassifier([("tree", orfeon.CARTClassifier())], cv=2))
     model = orfeon.EnsembleSelectionClassifier(models, weights=[1, 1]).fit(X, y)
-    with pytest.raises(NoTreeSumError, match="StackingClassifier, which is no sum over trees"):
+    with pytest.raises(NoTreeSumError, match="StackingClassifier, which is not a sum over trees"):
         shap_values(model, X[:2])

@@ -304,7 +304,7 @@ def test_a_file_of_holes_is_refused_without_being_read(parts, tmp_path, memory_m
         pytest.skip("the file system has no such large files")
     if path.stat().st_blocks * 512 > 2**30:
         pytest.skip("the file system has no holes")
-    with pytest.raises(ModelFileError, match=r"it has 274,877,.* model files have no holes"):
+    with pytest.raises(ModelFileError, match=r"it has 274,877,.* model files must not be sparse"):
         orfeon.load(path, memory_map=memory_map)
 
 

@@ -319,13 +319,19 @@ def test_progress_counts_generations(capsys):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"population_size": 2}, "population_size=2 is not allowed; it is a whole number, 3 or"),
+        (
+            {"population_size": 2},
+            "population_size=2 is not allowed; it must be a whole number, 3 or",
+        ),
         ({"population_size": 10.0}, "population_size=10.0 is not allowed"),
-        ({"n_generations": 0}, "n_generations=0 is not allowed; it is a whole number, 1 or more"),
+        (
+            {"n_generations": 0},
+            "n_generations=0 is not allowed; it must be a whole number, 1 or more",
+        ),
         ({"n_generations": True}, "n_generations=True is not allowed"),
-        ({"crossover": 1.5}, "crossover=1.5 is not allowed; it is a probability"),
+        ({"crossover": 1.5}, "crossover=1.5 is not allowed; it must be a probability"),
         ({"crossover": float("nan")}, "crossover=nan is not allowed"),
-        ({"mutation": -0.1}, "mutation=-0.1 is not allowed; it is a probability, from 0 to 1"),
+        ({"mutation": -0.1}, "mutation=-0.1 is not allowed; it must be a probability, from 0 to 1"),
         ({"mutation": "much"}, "mutation='much' is not allowed"),
         ({"seeded": "yes"}, "seeded='yes' is not allowed; use True or False"),
         ({"start": "eye"}, 'start=\'eye\' is not allowed; use "diagonal" or "random"'),

@@ -195,7 +195,9 @@ def test_the_first_by_orientation_are_those_of_the_whole_order(kind):
         for n_kept in range(1, len(whole) + 1):
             assert rule.first(selection, n_kept).tolist() == whole[:n_kept].tolist()
     for wrong in (0, 99):
-        with pytest.raises(ValueError, match=f"n_kept={wrong} is not allowed; it is from 1 to"):
+        with pytest.raises(
+            ValueError, match=f"n_kept={wrong} is not allowed; it must be from 1 to"
+        ):
             rule.first(selection, wrong)
 
 

@@ -107,7 +107,7 @@ def test_differences_without_spread(test):
 
 
 def test_sizes_of_splits_are_checked():
-    with pytest.raises(ValueError, match="n_test=0 is not allowed: it is 1 or more"):
+    with pytest.raises(ValueError, match="n_test=0 is not allowed: it must be 1 or more"):
         corrected_resampled_t_test(FIRST, SECOND, n_train=90, n_test=0)
     with pytest.raises(ValueError, match="confidence=95 is not allowed"):
         paired_t_test(FIRST, SECOND).interval(95)

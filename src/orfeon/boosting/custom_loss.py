@@ -62,7 +62,7 @@ class CustomLoss(Loss):
         name, link = loss_name(function), getattr(function, "link", cls._default_link)
         if link not in cls._links:
             raise ValueError(
-                f"the link {link!r} of loss={name} is not allowed; it is one of "
+                f"the link {link!r} of loss={name} is not allowed; it must be one of "
                 f"{', '.join(map(repr, cls._links))}."
             )
         return cls(name, link, function)

@@ -166,7 +166,7 @@ def margin_generalization_bound(
     """
     N = _check(n_samples, n_classes, delta)
     if not 0.0 < theta <= 1.0:
-        raise ValueError(f"theta={theta} is not allowed: it is above 0, up to 1.")
+        raise ValueError(f"theta={theta} is not allowed: it must be above 0, up to 1.")
     if (n_hypotheses is None) == (vc_dimension is None):
         raise ValueError("give either n_hypotheses or vc_dimension.")
     most = 8.0 / theta**2 * np.log(2.0 * n_classes * N) + 2.0
@@ -201,4 +201,4 @@ def _check(n_samples: Any, n_classes: int, delta: float) -> float:
 
 def _check_positive(name: str, value: float, least: int) -> None:
     if not value >= least:
-        raise ValueError(f"{name}={value} is not allowed: it is at least {least}.")
+        raise ValueError(f"{name}={value} is not allowed: it must be at least {least}.")

@@ -46,9 +46,9 @@ def filtering_error(error: float, depth: int = 1) -> float:
     [0.3, 0.216, 0.1198, 0.0396]
     """
     if not 0 <= error <= 1:
-        raise ValueError(f"error={error} is not allowed: it is a rate from 0 to 1.")
+        raise ValueError(f"error={error} is not allowed: it must be a rate from 0 to 1.")
     if depth < 0:
-        raise ValueError(f"depth={depth} is not allowed: it is 0 or more.")
+        raise ValueError(f"depth={depth} is not allowed: it must be 0 or more.")
     for _ in range(depth):
         error = error * error * (3 - 2 * error)
     return error

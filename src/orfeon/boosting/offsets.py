@@ -99,7 +99,8 @@ def check_init(init: Any, *, of_classes: bool) -> None:
         return
     if isinstance(init, str) or not hasattr(init, "predict"):
         raise ValueError(
-            f'init={init!r} is not allowed: it is None (the best constant), "zero" or an estimator.'
+            f'init={init!r} is not allowed: it must be None (the best constant), "zero" or an '
+            "estimator."
         )
     if is_classifier(init) != of_classes:
         kind = "classifier" if of_classes else "regressor"

@@ -188,7 +188,7 @@ class FlippingClassifier(SwitchedLabels):
             return float(self.flip_rate)
         if self.relative_rate >= 1:
             raise ValueError(
-                f"relative_rate={self.relative_rate} is not allowed: it is a fraction of "
+                f"relative_rate={self.relative_rate} is not allowed: it must be a fraction of "
                 "(K - 1) / K, below 1."
             )
         return self.relative_rate * (n_classes - 1) / n_classes

@@ -140,8 +140,8 @@ class ClassSwitchingClassifier(SwitchedLabels):
         if self.switch_rate is None:
             if self.relative_rate >= 1:
                 raise ValueError(
-                    f"relative_rate={self.relative_rate} is not allowed: it is a fraction of the "
-                    f"upper limit of switch_rate, below 1."
+                    f"relative_rate={self.relative_rate} is not allowed: it must be a fraction of "
+                    f"the upper limit of switch_rate, below 1."
                 )
             self.switch_rate_ = self.relative_rate * limit
             return

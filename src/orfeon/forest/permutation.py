@@ -141,7 +141,7 @@ def _checked(
             f"trees and {n_rows} rows need bool and ({len(forest)}, {n_rows})."
         )
     if n_repeats < 1:
-        raise ValueError(f"n_repeats={n_repeats} is not allowed: it is 1 or more.")
+        raise ValueError(f"n_repeats={n_repeats} is not allowed: it must be 1 or more.")
     w = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.shape != (n_rows,) or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError(

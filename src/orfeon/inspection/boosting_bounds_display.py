@@ -148,7 +148,7 @@ class BoostingBoundsDisplay(Display):
         if theta > 0:
             return cls._of_margins(booster, X, y, sample_weight, theta).plot(ax, scale=scale)
         if theta < 0:
-            raise ValueError(f"theta={theta} is not allowed: it is from 0 to 1.")
+            raise ValueError(f"theta={theta} is not allowed: it must be from 0 to 1.")
         bounds, errors = _bounds_of(booster)
         labels = column_or_1d(y)
         weights = read_weights(sample_weight, len(labels))

@@ -83,9 +83,9 @@ def correlated_mean_variance(
     each = np.asarray(variance, dtype=np.float64)
     sizes = np.asarray(n_members)
     if sizes.dtype.kind not in "iu" or not (sizes >= 1).all():
-        raise ValueError(f"n_members={n_members!r} is not allowed: it is whole, 1 or more.")
+        raise ValueError(f"n_members={n_members!r} is not allowed: it must be whole, 1 or more.")
     if not (each >= 0).all():
-        raise ValueError(f"variance={variance!r} is not allowed: it is 0 or more.")
+        raise ValueError(f"variance={variance!r} is not allowed: it must be 0 or more.")
     # Such members do not exist: the variance of their mean would be negative.
     least = -1.0 / np.maximum(sizes - 1, 1)
     if not ((rho <= 1.0) & (rho >= least - 1e-12)).all():

@@ -280,7 +280,7 @@ def _samples(model: Any, one: Any, X: Any, y: Any, weights: Any) -> Any:
         return ()
     try:
         found = row_weights(model, X, y, one, sample_weight=weights)
-    except TypeError:  # its members are no trees of orfeon
+    except TypeError:  # its members are not trees of orfeon
         return ()
     order = np.argsort(-found.weights, kind="stable")[:20]
     return tuple(

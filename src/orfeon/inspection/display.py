@@ -143,4 +143,4 @@ def check_not_empty(name: str, given: Sized) -> None:
 def check_positive(name: str, given: int) -> None:
     """Refuse a number below 1."""
     if given < 1:
-        raise ValueError(f"{name}={given!r} is not allowed: it is 1 or more.")
+        raise ValueError(f"{name}={given!r} is not allowed: it must be 1 or more.")

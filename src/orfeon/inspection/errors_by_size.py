@@ -354,7 +354,7 @@ def _all_curves(
 ) -> ErrorCurves:
     """Curves of all orders on all samples; the members' own and random ones come first."""
     if n_random_orders < 0:
-        raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
+        raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it must be 0 or more.")
     n_members = seen[0][1].n_members
     generator = np.random.default_rng(seed_sequence(random_state))
     drawn = [generator.permutation(n_members) for _ in range(n_random_orders)]

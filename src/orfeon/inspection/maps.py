@@ -337,7 +337,7 @@ def _first_members(model: Any, n_members: int) -> Any:
     members = adapt(model)
     if not is_whole(n_members) or not 1 <= n_members <= members.n_members:
         raise ValueError(
-            f"n_members={n_members!r} is not allowed: it is a whole number from 1 to "
+            f"n_members={n_members!r} is not allowed: it must be a whole number from 1 to "
             f"{members.n_members}."
         )
     return model if n_members == members.n_members else members.subset(np.arange(n_members))
@@ -510,8 +510,8 @@ def _checked_sizes(grid_resolution: Any) -> tuple[int, int]:
     is_pair = isinstance(sizes, tuple | list) and len(sizes) == 2
     if not is_pair or not all(is_whole(n) and n >= 2 for n in sizes):
         raise ValueError(
-            f"grid_resolution={grid_resolution!r} is not allowed: it is a whole number of points "
-            "from 2 on, or two of them."
+            f"grid_resolution={grid_resolution!r} is not allowed: it must be a whole number of "
+            "points from 2 on, or two of them."
         )
     return int(sizes[0]), int(sizes[1])
 
@@ -543,11 +543,11 @@ def _frame(model: Any, X: Any) -> Any:
 
 def _ranges(schema: Schema, values: Floats | None, box: Box | None, room: float) -> list[Range]:
     if not 0 <= room < np.inf:
-        raise ValueError(f"room={room} is not allowed: it is a share of the width, 0 or more.")
+        raise ValueError(f"room={room} is not allowed: it must be a share of the width, 0 or more.")
     given: Box = (None, None) if box is None else box
     if len(given) != 2 or not all(ends is None or np.shape(ends) == (2,) for ends in given):
         raise ValueError(
-            f"box={box!r} is not allowed: it is ((x low, x high), (y low, y high)) in numbers."
+            f"box={box!r} is not allowed: it must be ((x low, x high), (y low, y high)) in numbers."
         )
     found = []
     for j, ends in enumerate(given):

@@ -206,7 +206,7 @@ def _check_sizes(n_members: Any, estimators: Mapping[str, Any]) -> None:
     sizes = list(n_members)
     if not sizes or not all(is_whole(n) and n >= 1 for n in sizes):
         raise ValueError(
-            f"n_members={n_members!r} is not allowed: it is a list of whole numbers from 1 on."
+            f"n_members={n_members!r} is not allowed: it must be a list of whole numbers from 1 on."
         )
 
 

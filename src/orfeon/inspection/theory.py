@@ -60,7 +60,7 @@ def condorcet_error(member_error: float, n_members: int | Sizes) -> float | Floa
     array([0.3  , 0.3  , 0.216])
     """
     if not 0.0 <= member_error <= 1.0:
-        raise ValueError(f"member_error={member_error} is not allowed: it is from 0 to 1.")
+        raise ValueError(f"member_error={member_error} is not allowed: it must be from 0 to 1.")
     sizes = _sizes(n_members)
     return _like(n_members, _majority_errors(member_error, sizes))
 
@@ -279,7 +279,7 @@ def _probability_to_win(votes: int, rest: Integers, n_others: int) -> Floats:
 
 def _check_rate(switch_rate: float, n_classes: int) -> None:
     if n_classes < 2:
-        raise ValueError(f"n_classes={n_classes} is not allowed: it is 2 or more.")
+        raise ValueError(f"n_classes={n_classes} is not allowed: it must be 2 or more.")
     if not 0.0 <= switch_rate < (n_classes - 1) / n_classes:
         raise ValueError(
             f"switch_rate={switch_rate} is not allowed: with {n_classes} classes it is from 0 to "

@@ -146,7 +146,7 @@ class TreeSum:
         if self.is_vote:
             raise ValueError(
                 f"row {several[0]} has missing values that go down several branches of a tree, "
-                "whose vote is then no sum over leaves; fill them in, or use "
+                "whose vote is then not a sum over leaves; fill them in, or use "
                 'output="supports" where the model has it.'
             )
 

@@ -54,7 +54,7 @@ def of_own(model: Any, output: Output, read: Read) -> AdditiveOutput:
         return _of_weighted(model, output)
     if isinstance(model, WeightedMedianMixin) and model._is_own:
         raise NoTreeSumError(
-            model, "it predicts the weighted median of its members, which is no sum",
+            model, "it predicts the weighted median of its members, which is not a sum",
             'set_params(combine="mean") on the fitted model explains their mean, or ' + INSTEAD,
         )  # fmt: skip
     if isinstance(model, VotingClassifierMixin):
@@ -107,7 +107,7 @@ def _members_forest(model: Any) -> Forest:
     if isinstance(members, Forest):
         return members
     kind = type(getattr(members, "estimators", [members])[0]).__name__
-    raise NoTreeSumError(model, f"its members are no trees of orfeon, but of type {kind}")
+    raise NoTreeSumError(model, f"its members are not trees of orfeon, but of type {kind}")
 
 
 def _of_voting(model: Any, output: Output, read: Read) -> AdditiveOutput:
@@ -233,7 +233,7 @@ def _of_selection(model: Any, output: Output, read: Read) -> AdditiveOutput:
             one = read(member, output)
         except (TypeError, ValueError) as error:
             raise NoTreeSumError(
-                model, f"it takes the mean with {kind}, which is no sum over trees",
+                model, f"it takes the mean with {kind}, which is not a sum over trees",
                 "explain the others in estimators_ one by one",
             ) from error  # fmt: skip
         if classes is not None and one.what.startswith(("raw", "sum")):
@@ -308,7 +308,7 @@ def _of_problems(model: Any) -> AdditiveOutput:
     if model._squashes or not isinstance(model.members_.rounds[0], Forest):
         reason = "the outputs of its problems are not added as they are"
         if not model._squashes:
-            reason = "its members are no trees of orfeon"
+            reason = "its members are not trees of orfeon"
         raise NoTreeSumError(model, reason)
     values, column = [], []
     rounds = zip(model.members_.rounds, model.members_.problems, model.member_weights_, strict=True)

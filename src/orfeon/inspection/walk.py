@@ -140,7 +140,7 @@ def ensemble_walk(
     {'own order': ..., 'orientation': ...}
     """
     if n_random_orders < 0:
-        raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
+        raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it must be 0 or more.")
     source = read_class_votes(
         members_or_votes, X, y, sample_weight, what="walks", on=on, no_vote=no_vote
     )

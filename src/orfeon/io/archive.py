@@ -130,7 +130,7 @@ def _check_holes(found: os.stat_result) -> None:
     if on_disk and found.st_size > max(limits.FREE_HOLES, limits.MAX_HOLES * on_disk):
         raise ModelFileError(
             f"it has {found.st_size:,} bytes, of which {on_disk:,} are on the disk; model files "
-            "have no holes."
+            "must not be sparse."
         )
 
 

@@ -57,7 +57,7 @@ class Snapshot:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not seconds >= 0:
-            raise ValueError(f"seconds={seconds} is not allowed: it is 0 or more.")
+            raise ValueError(f"seconds={seconds} is not allowed: it must be 0 or more.")
         self.path = Path(path)
         self.seconds = seconds
         self.n_rounds = 0

@@ -268,12 +268,14 @@ def _search(
 
 def check_number(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name}={value!r} is not allowed; it is a whole number, {least} or more.")
+        raise ValueError(
+            f"{name}={value!r} is not allowed; it must be a whole number, {least} or more."
+        )
 
 
 def check_probability(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise ValueError(f"{name}={value!r} is not allowed; it is a probability, from 0 to 1.")
+        raise ValueError(f"{name}={value!r} is not allowed; it must be a probability, from 0 to 1.")
 
 
 def _n_equal(selection: Selection) -> float:

@@ -77,7 +77,7 @@ class Orientation(Rule):
         """
         if not 1 <= n_kept <= selection.n_members:
             raise ValueError(
-                f"n_kept={n_kept!r} is not allowed; it is from 1 to {selection.n_members}."
+                f"n_kept={n_kept!r} is not allowed; it must be from 1 to {selection.n_members}."
             )
         gram = CorrectnessGram(selection.n_members, with_products=False)
         gram.add(selection)

@@ -93,7 +93,7 @@ def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
 def check_level(alpha: float) -> None:
     """Reject a level of significance outside 0 to 1."""
     if not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha={alpha} is not allowed: it is between 0 and 1, such as 0.05.")
+        raise ValueError(f"alpha={alpha} is not allowed: it must be between 0 and 1, such as 0.05.")
 
 
 def check_alternative(alternative: str) -> None:

@@ -216,7 +216,7 @@ def critical_difference(
     if n_methods < 2:
         raise ValueError(f"n_methods={n_methods} is not allowed; at least 2 methods are compared.")
     if n_datasets < 1:
-        raise ValueError(f"n_datasets={n_datasets} is not allowed: it is 1 or more.")
+        raise ValueError(f"n_datasets={n_datasets} is not allowed: it must be 1 or more.")
     if comparisons == "all":
         quantile = stats.studentized_range.isf(alpha, n_methods, np.inf) / math.sqrt(2.0)
     elif comparisons == "control":

@@ -82,7 +82,7 @@ class PairedTTest:
             Its ends, symmetric about the mean difference.
         """
         if not 0.0 < confidence < 1.0:
-            raise ValueError(f"confidence={confidence} is not allowed: it is between 0 and 1.")
+            raise ValueError(f"confidence={confidence} is not allowed: it must be between 0 and 1.")
         quantile = float(stats.t.ppf(0.5 + 0.5 * confidence, self.degrees_of_freedom))
         half = quantile * self.standard_error
         return self.mean_difference - half, self.mean_difference + half
@@ -171,7 +171,7 @@ def corrected_resampled_t_test(
     one, other = pairs(first, second, 2)
     for name, value in (("n_train", n_train), ("n_test", n_test)):
         if value < 1:
-            raise ValueError(f"{name}={value} is not allowed: it is 1 or more.")
+            raise ValueError(f"{name}={value} is not allowed: it must be 1 or more.")
     return _t_test(one - other, 1.0 / len(one) + n_test / n_train, alternative, is_corrected=True)
 
 

@@ -58,9 +58,11 @@ class ProgressBar:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         if total < 0:
-            raise ValueError(f"total={total} is not allowed: it is a number of members, 0 or more.")
+            raise ValueError(
+                f"total={total} is not allowed: it must be a number of members, 0 or more."
+            )
         if verbose < 0:
-            raise ValueError(f"verbose={verbose} is not allowed: it is 0 or more.")
+            raise ValueError(f"verbose={verbose} is not allowed: it must be 0 or more.")
         self.total = total
         self.done = 0
         self.label = label

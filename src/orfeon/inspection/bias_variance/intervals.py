@@ -231,9 +231,11 @@ class _Bootstrap:
     ) -> None:
         check_choice("over", over, ("both", "trainings"))
         if not 0.0 < confidence < 1.0:
-            raise ValueError(f"confidence={confidence!r} is not allowed: it is between 0 and 1.")
+            raise ValueError(
+                f"confidence={confidence!r} is not allowed: it must be between 0 and 1."
+            )
         if n_resamples < 2:
-            raise ValueError(f"n_resamples={n_resamples!r} is not allowed: it is 2 or more.")
+            raise ValueError(f"n_resamples={n_resamples!r} is not allowed: it must be 2 or more.")
         self.over: Over = over
         self.confidence = float(confidence)
         self.n_resamples = int(n_resamples)

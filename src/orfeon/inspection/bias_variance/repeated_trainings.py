@@ -472,7 +472,7 @@ def seed_unseeded(estimator: Any, seed: int) -> None:
 
 def whole_number(name: str, value: Any) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r} is not allowed: it is a whole number, 1 or more.")
+        raise ValueError(f"{name}={value!r} is not allowed: it must be a whole number, 1 or more.")
     return int(value)
 
 
@@ -637,7 +637,7 @@ def _share_of(name: str, value: Any, whole: int, most: int | None) -> int:
     if number < 1 or (most is not None and number > most):
         limit = "" if most is None else f" and no more than {most}"
         raise ValueError(
-            f"{name}={value!r} is not allowed: it is a whole number, 1 or more{limit}, or a share "
-            f"of the {whole} samples."
+            f"{name}={value!r} is not allowed: it must be a whole number, 1 or more{limit}, or a "
+            f"share of the {whole} samples."
         )
     return number

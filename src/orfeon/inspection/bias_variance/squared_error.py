@@ -51,8 +51,8 @@ def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Nu
         or not (np.isfinite(variance) & (variance >= 0)).all()
     ):
         raise ValueError(
-            f"noise={noise!r} is not allowed: it is a variance, 0 or more, for all points or for "
-            f"each of the {len(y_true)}."
+            f"noise={noise!r} is not allowed: it must be a variance, 0 or more, for all points or "
+            f"for each of the {len(y_true)}."
         )
     weights = read_weights(sample_weight, len(y_true))
     counts = weights > 0
