@@ -256,8 +256,8 @@ def test_nothing_to_set_aside_warns_and_boosting_goes_on(n_rows):
     X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
     model = AdaBoostM2Classifier(CARTClassifier(max_depth=1), 5, n_iter_no_change=2)
     words = (
-        rf"validation_fraction=0.1 sets none of the {n_rows} samples aside, so nothing says when "
-        r"to stop: boosting goes on up to n_estimators=5"
+        rf"validation_fraction=0.1 sets none of the {n_rows} samples aside, so nothing determines "
+        r"when to stop: boosting continues up to n_estimators=5"
     )
     with pytest.warns(UserWarning, match=words):
         model.fit(X, y)

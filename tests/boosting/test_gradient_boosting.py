@@ -347,7 +347,7 @@ def test_one_class_has_probability_one(friedman):
 
 
 def test_the_exponential_loss_is_for_two_classes(waveform):
-    with pytest.raises(ValueError, match="loss='exponential', and y has 3 classes"):
+    with pytest.raises(ValueError, match="loss='exponential', but y has 3 classes"):
         mart_classifier(loss="exponential").fit(*waveform)
 
 

@@ -314,7 +314,7 @@ def test_weighted_votes_beat_equal_ones_where_members_differ_in_worth():
 
 def test_a_rule_that_must_learn_needs_a_fit():
     bag = BaggingClassifier(SMALL, 5, random_state=0).fit(X, Y).set_params(combine="naive_bayes")
-    with pytest.raises(ValueError, match=r"combine='naive_bayes' has to learn .* call fit again"):
+    with pytest.raises(ValueError, match=r"combine='naive_bayes' must learn .* call fit again"):
         bag.predict(X)
     bag.set_params(combine="soft").predict(X)
     bag.set_params(combine=Weighted()).fit(X, Y).set_params(combine=Weighted(smoothing=3.0))

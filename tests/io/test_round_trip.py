@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*no better than chance:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
-    pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*so nothing determines when to stop:UserWarning"),
 ]
 
 

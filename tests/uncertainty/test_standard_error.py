@@ -11,7 +11,7 @@ from orfeon import BaggingRegressor, RandomForestClassifier, RandomForestRegress
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.uncertainty.in_bag import InBagCounts, jackknife_variance
 
-FEW = pytest.mark.filterwarnings("ignore:.*are less than the noise", "ignore:.*seen by every")
+FEW = pytest.mark.filterwarnings("ignore:.*are below the noise", "ignore:.*seen by every")
 
 
 def test_counts_survive_as_bits():
