@@ -115,7 +115,7 @@ def test_with_several_classes_other_methods_are_named():
     answers = np.where(np.arange(N_ROWS) < 4, y, (y + 1) % 3)
     model = AdaBoostClassifier(scripted(answers)[0], 5, algorithm="m1")
     words = (
-        'With 3 classes algorithm="samme", AdaBoostM2Classifier or AdaBoostMHClassifier need less'
+        'With 3 classes algorithm="samme", AdaBoostM2Classifier or AdaBoostMHClassifier are less'
     )
     with pytest.warns(UserWarning, match=words):
         model.fit(ROWS, y)

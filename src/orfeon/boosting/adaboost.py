@@ -338,7 +338,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         if self._is_m1:
             advice += (
                 f' With {self.n_classes_} classes algorithm="samme", AdaBoostM2Classifier or '
-                "AdaBoostMHClassifier need less of it."
+                "AdaBoostMHClassifier are less demanding."
             )
         return advice
 

@@ -280,8 +280,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         advice = f"Give a pool with {wanted} classifiers."
         if wanted == "stronger" and self._asks_for_half:
             advice += (
-                f' With {self.n_classes_} classes, rule="adaboost" with algorithm="samme" needs '
-                "less of them."
+                f' With {self.n_classes_} classes, rule="adaboost" with algorithm="samme" is '
+                "less demanding."
             )
         return advice
 
