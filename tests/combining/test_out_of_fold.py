@@ -231,7 +231,7 @@ def test_weights_are_handed_on_or_refused(waveform):
     answers = out_of_fold([GaussianNB()], X, y, weights, splits=splits_of(np.arange(120) % 2))[0]
     fitted = GaussianNB().fit(X[1::2], y[1::2], sample_weight=weights[1::2])
     np.testing.assert_array_equal(answers[::2], fitted.predict_proba(X[::2]))
-    with pytest.raises(ValueError, match=r"fractions, and near=KNeigh.* takes no weights"):
+    with pytest.raises(ValueError, match=r"fractions, but near=KNeigh.* takes no weights"):
         out_of_fold([KNeighborsClassifier()], X, y, weights, names=["near"])
     assert fit_weighted(KNeighborsClassifier(1), X, y, np.ones(120)).score(X, y) == 1.0
 

@@ -124,7 +124,7 @@ def test_equal_fractions_are_no_weights_and_unequal_ones_count():
         np.testing.assert_array_equal(same, expected)
     unequal = stack.fit(X, y, sample_weight=np.where(y == "top", 0.1, 1.3)).predict_proba(X)
     assert unequal[:, 2].mean() < 0.5 * expected[:, 2].mean()
-    with pytest.raises(ValueError, match="fractions, and near=KNeigh"):
+    with pytest.raises(ValueError, match="fractions, but near=KNeigh"):
         STACKS["any estimators"].fit(X, y, sample_weight=np.linspace(0.1, 1, 90))
 
 

@@ -148,7 +148,7 @@ def test_base_learners_without_weights_take_class_weights():
         model = make(RememberingWithoutWeights(), class_weight="balanced", random_state=0)
         assert all(len(member.y_) < 60 for member in model.fit(X, y).estimators_)
         model = make(KNeighborsClassifier(1), class_weight="balanced", random_state=0)
-        with pytest.raises(ValueError, match="fractions, and KNeighborsClassifier"):
+        with pytest.raises(ValueError, match="fractions, but KNeighborsClassifier"):
             model.fit(X, y, np.linspace(0.1, 2.0, 100))
 
 

@@ -268,7 +268,7 @@ def test_copies_take_the_place_of_weights_that_are_not_taken():
     model = CostThresholdClassifier(KNeighborsClassifier(5)).fit(X, y, sample_weight=weights)
     twin = KNeighborsClassifier(5).fit(X[copies], y[copies])
     np.testing.assert_array_equal(model.predict_proba(X), twin.predict_proba(X))
-    with pytest.raises(ValueError, match="fractions, and KNeighborsClassifier takes no weights"):
+    with pytest.raises(ValueError, match="fractions, but KNeighborsClassifier takes no weights"):
         CostThresholdClassifier(KNeighborsClassifier(5)).fit(X, y, sample_weight=weights / 7)
 
 

@@ -578,9 +578,9 @@ def test_fractions_are_refused_by_models_without_weights(waveform):
     weights = np.where(y == 0, 2, 1)
     model = CombinedMultipleModels(FEW, neighbours, n_generated=50, random_state=0)
     assert model.fit(X, y, sample_weight=weights).estimator_.n_samples_fit_ == weights.sum() + 50
-    with pytest.raises(ValueError, match=r"fractions, and estimator=KNeighborsClassifier\(\)"):
+    with pytest.raises(ValueError, match=r"fractions, but estimator=KNeighborsClassifier\(\)"):
         model.fit(X, y, sample_weight=0.3 * weights)
-    with pytest.raises(ValueError, match=r"fractions, and ensemble=KNeighborsClassifier\(\)"):
+    with pytest.raises(ValueError, match=r"fractions, but ensemble=KNeighborsClassifier\(\)"):
         CombinedMultipleModels(neighbours).fit(X, y, sample_weight=0.3 * weights)
 
 

@@ -210,7 +210,7 @@ def test_what_ensembles_know_cannot_be_said_otherwise(bag_and_data):
 
 def test_many_classes_are_too_many_for_a_meta_tree():
     votes = np.tile(np.arange(40), (3, 1))
-    with pytest.raises(ValueError, match="up to 30 classes, and there are 40"):
+    with pytest.raises(ValueError, match="up to 30 classes, but there are 40"):
         order_votes(votes, np.arange(40), rule="meta_tree")
 
 

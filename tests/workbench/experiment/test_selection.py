@@ -116,7 +116,7 @@ def test_the_final_model_is_the_weighted_mean_of_models_of_all_rows(waves, monke
     assert sum(found.weights.values()) == pytest.approx(1.0)
     assert "The model is ensemble selection, " in verdict(found).model
     alone = verdict(replace(found, weights={"cart": 1.0})).model
-    assert alone.startswith("The model is ensemble selection, which took CART tree alone. ")
+    assert alone.startswith("The model is ensemble selection, which chose CART tree alone. ")
     X = found.preparation.transform(waves.drop(columns="wave"))
     parts = [
         weight * found.model.named_estimators_[name].predict_proba(X)
