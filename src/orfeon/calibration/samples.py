@@ -43,11 +43,9 @@ class ScoredSamples:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
         return int(self.shares.shape[1])
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> Self:
-        """Some of the samples."""
         return replace(
             self, shares=self.shares[chosen], y=self.y[chosen], weights=self.weights[chosen],
             fold=self.fold[chosen],

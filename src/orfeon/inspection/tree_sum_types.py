@@ -177,12 +177,10 @@ class AdditiveOutput:
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs."""
         return len(self.start)
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return len(self.names)
 
     def predict(self, X: Any) -> Floats:
