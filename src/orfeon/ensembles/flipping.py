@@ -106,8 +106,8 @@ class FlippingClassifier(SwitchedLabels):
 
     Notes
     -----
-    With two classes of unequal size the rate should stay below the share of the smaller one: above
-    it, half or more of the labels of that class change, and the vote turns against it. At
+    With two classes of unequal size the rate should stay below the share of the smaller one: from
+    there on, half or more of the labels of that class change, and the vote turns against it. At
     ``(1 - sum(P ** 2)) / (1 - min(P))``, P the class shares, all labels of the smallest class
     change; beyond it they still all change, but the shares can no longer be kept. Both cases raise
     a warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.

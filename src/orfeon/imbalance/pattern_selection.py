@@ -2,8 +2,8 @@
 
 Dynamic pattern selection trains a network on a few samples and watches the generalisation factor,
 the error on validation samples over that on the training samples. When the factor exceeds a limit,
-the sample with the largest error joins. The limit only falls: it is at most 1, and at most the mean
-plus one standard deviation of the latest factors.
+the sample with the largest error joins. The limit only falls: it is the lowest so far of 1 and the
+mean plus one standard deviation of the latest factors.
 
 References
 ----------

@@ -190,7 +190,7 @@ def _print(document: dict[str, Any], saved: SavedModel, *, quiet: bool) -> None:
         found = document["threshold"]
         print(
             f"\nPredict {found['positive']} at a probability of {found['threshold']:.3g} or more: "
-            f"{found['cost']:.4g} per row, against {found['usual_cost']:.4g} at one half."
+            f"a cost of {found['cost']:.4g} per row, against {found['usual_cost']:.4g} at one half."
         )
     if document["rows_of_unknown_classes"]:
         n = document["rows_of_unknown_classes"]
