@@ -77,8 +77,8 @@ def notes_on_choice(methods: Iterable[str], decision: Decision | None) -> list[s
             )
         found.append(
             f"{how}, chosen by out-of-fold predictions: a cost of {decision.cost:.4g} per row, "
-            f"against {decision.usual_cost:.4g} for the most probable class. Errors in the table are "
-            "those of the most probable class."
+            f"against {decision.usual_cost:.4g} for the most probable class. Errors in the table "
+            "are those of the most probable class."
         )
     return found
 
