@@ -43,8 +43,8 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     criterion : {"gini", "entropy"}, default="gini"
         Impurity of the counts of which member is right.
     pruning : "cv", float or None, default="cv"
-        The cost of a leaf, as a share of the samples on which members disagree; chosen by
-        cross-validation; or no pruning.
+        "cv" chooses the cost of a leaf by cross-validation; a number is that cost, as a share of
+        the samples on which members disagree; None does not prune.
     pruning_rule : {"1se", "min"}, default="1se"
         With cross-validation: the smallest tree within one standard error of the lowest error, or
         the tree with the lowest error.

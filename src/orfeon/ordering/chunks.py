@@ -32,7 +32,7 @@ def order_chunks(
     chunks : callable, or sequence of tuple
         ``(votes, y)`` or ``(votes, y, sample_weight)`` for some samples each, votes of shape
         (n_members, n_samples), weights that are whole numbers; or a function that returns them
-        anew each time it is called, so that they need not be in memory together.
+        again each time it is called, so that they need not be in memory together.
     rule : str or Rule, default="margin_distance"
         "margin_distance", which keeps a number for each pair of members, or "orientation".
     no_vote : optional

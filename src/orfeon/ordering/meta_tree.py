@@ -47,8 +47,8 @@ class MetaTree(Rule):
         What the tree predicts: the decision of the whole ensemble, which makes it a model of the
         ensemble, or the class of the sample.
     pruning : "cv" or float, default="cv"
-        The cost of a leaf, as a share of the samples, or its choice by cross-validation. A higher
-        cost keeps fewer members; 0 prunes what does not lower the error.
+        "cv" chooses the cost of a leaf by cross-validation; a number is that cost, as a share of
+        the samples. A higher cost keeps fewer members; 0 prunes what does not lower the error.
     pruning_rule : {"1se", "min"}, default="1se"
         With cross-validation: the smallest tree within one standard error of the lowest error, or
         the one with the lowest error.
