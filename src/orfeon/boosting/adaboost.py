@@ -191,10 +191,10 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this; 1e-8 is usual in long runs.
     algorithm : {"samme", "m1"}, default="samme"
-        With more than two classes, "samme" needs members better than chance, with an error below 1
-        - 1 / n_classes, and has votes to match (Zhu et al. 2009); "m1" needs an error below one
-        half (AdaBoost.M1), so that the run often ends after few members. "SAMME" is scikit-learn's
-        spelling of "samme". With two classes both are AdaBoost.
+        With more than two classes, "samme" needs members better than chance, with an error below
+        ``1 - 1 / n_classes``, and has votes to match (Zhu et al. 2009); "m1" needs an error below
+        one half (AdaBoost.M1), so that the run often ends after few members. "SAMME" is
+        scikit-learn's spelling of "samme". With two classes both are AdaBoost.
     learning_rate : float, default=1.0
         Factor on the votes, and in the exponent of the weights' update: below 1, the weights
         change less from one member to the next.

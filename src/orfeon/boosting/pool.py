@@ -76,8 +76,9 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         smallest margin by linear programming (LPBoost).
     algorithm : {"samme", "m1"}, default="samme"
         With ``rule="adaboost"`` and more than two classes, "samme" needs classifiers better than
-        chance, with an error below 1 - 1 / n_classes; "m1" needs an error below one half, so that
-        the run often ends after few rounds. The rule "soft_margin" always requires less than half.
+        chance, with an error below ``1 - 1 / n_classes``; "m1" needs an error below one half, so
+        that the run often ends after few rounds. The rule "soft_margin" always requires less than
+        half.
     regularization : float, default=0.1
         With ``rule="soft_margin"``: how much less; at 0 it is AdaBoost.
     nu : float, default=0.0
