@@ -29,7 +29,7 @@ COMMANDS = {
     "predict": "predict new rows with a saved model",
     "score": "evaluate a saved model on labelled rows",
     "serve": "serve predictions over HTTP",
-    "prune": "keep only the members of a saved ensemble that matter",
+    "prune": "prune a saved ensemble to the members that matter",
     "export": "export a saved model to an ONNX file",
     "inspect": "describe a model, a data file or a results store",
     "reproduce": "rerun a published table and compare the figures",

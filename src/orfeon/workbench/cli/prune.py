@@ -60,7 +60,7 @@ def add_parser(subparsers: Any) -> None:
     parser = command_parser(
         subparsers,
         "prune",
-        "keep only the members of a saved ensemble that matter",
+        "prune a saved ensemble to the members that matter",
         _DESCRIPTION,
         _EXAMPLES,
     )
