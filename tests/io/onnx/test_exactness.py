@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from tests.io.onnx.running import hard_rows, run, session_of
 from tests.shared import cases
 
@@ -19,25 +22,25 @@ X, Y = make_waveform(200, random_state=0)
 NUMBERS, TARGET = make_friedman1(200, random_state=0)
 
 MANY = {
-    "regression": orfeon.RandomForestRegressor(150, random_state=0).fit(NUMBERS, TARGET),
-    "gradient": orfeon.GradientBoostingRegressor(n_estimators=150, early_stopping=False).fit(
-        NUMBERS, TARGET
-    ),
-    "soft": orfeon.RandomForestClassifier(
-        150, min_samples_leaf=5, combine="soft", random_state=0
-    ).fit(X, Y),
-    "boosted": orfeon.AdaBoostClassifier(
-        orfeon.CARTClassifier(max_depth=3), 150, random_state=0
-    ).fit(X, Y),
-    "oblique": orfeon.ObliqueForestRegressor(30, random_state=0).fit(NUMBERS, TARGET),
+    "regression": orfeon.RandomForestRegressor(150, random_state=0),
+    "gradient": orfeon.GradientBoostingRegressor(n_estimators=150, early_stopping=False),
+    "soft": orfeon.RandomForestClassifier(150, min_samples_leaf=5, combine="soft", random_state=0),
+    "boosted": orfeon.AdaBoostClassifier(orfeon.CARTClassifier(max_depth=3), 150, random_state=0),
+    "oblique": orfeon.ObliqueForestRegressor(30, random_state=0),
 }
+
+
+@cache
+def fitted(name):
+    model = MANY[name]
+    return model.fit(X, Y) if is_classifier(model) else model.fit(NUMBERS, TARGET)
 
 
 @pytest.mark.parametrize("name", MANY)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_row_is_the_same_in_any_company(name, threads):
     # Runtimes add up the trees of few rows in parallel, and in another order.
-    model = MANY[name]
+    model = fitted(name)
     rows = hard_rows([model.forest_], X if hasattr(model, "classes_") else NUMBERS, 400)
     session = session_of(to_onnx(model), threads)
     expected = model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)
@@ -47,7 +50,7 @@ def test_a_row_is_the_same_in_any_company(name, threads):
 
 
 def test_no_rows_give_no_answers():
-    answers = run(to_onnx(MANY["soft"]), np.empty((0, 21)))
+    answers = run(to_onnx(fitted("soft")), np.empty((0, 21)))
     assert answers["label"].shape == (0,)
     assert answers["probabilities"].shape == (0, 3)
 
@@ -157,14 +160,14 @@ def test_labels_keep_their_kind(labels):
 
 
 def test_a_bare_forest_gives_codes():
-    forest = MANY["boosted"].forest_
+    forest = fitted("boosted").forest_
     answers = run(to_onnx(forest), X)
     assert np.array_equal(answers["label"], forest.predict(X))
     assert np.array_equal(answers["probabilities"], forest.count_votes(X) / len(forest))
-    means = MANY["regression"].forest_
+    means = fitted("regression").forest_
     assert np.array_equal(run(to_onnx(means), NUMBERS)["prediction"], means.predict(NUMBERS))
 
 
 def test_the_same_model_makes_the_same_bytes():
-    model = MANY["soft"]
+    model = fitted("soft")
     assert to_onnx(model).SerializeToString() == to_onnx(model).SerializeToString()

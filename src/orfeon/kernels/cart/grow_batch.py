@@ -26,7 +26,7 @@ from orfeon.kernels.cart.search import find_best_ordered
 from orfeon.kernels.cart.subsample import find_subsampled
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
-from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
+from orfeon.utils.jit import array_step, inlined, kernel, large_kernel, step, with_step
 
 
 @step
@@ -385,9 +385,12 @@ grow_oblique = _block_kernel("oblique", find_oblique, compiled=inlined)
 @step
 def find_sorting(columns, sample, options, work, begin, end, n_candidates):
     """The searches that sort a node's records themselves, in one kernel: (score, threshold)."""
+    score, threshold = find_subsampled(columns, sample, options, work, begin, end, n_candidates)
     if options.n_combined > 0:
-        return find_linear(columns, sample, options, work, begin, end, n_candidates)
-    return find_subsampled(columns, sample, options, work, begin, end, n_candidates)
+        return find_linear(
+            columns, sample, options, work, begin, end, n_candidates, score, threshold
+        )
+    return score, threshold
 
 
 @array_step
@@ -398,4 +401,6 @@ def always_small(max_features, n_candidates):
 
 grow_open_sorting = _growing("sorting", find_sorting, inlined, small_node=always_small)
 #: CART's linear combinations, and nodes searched in some of their samples.
-grow_sorting = kernel(with_step(_grow_block, "grow_block_sorting", grow_open=grow_open_sorting))
+grow_sorting = large_kernel(
+    with_step(_grow_block, "grow_block_sorting", grow_open=grow_open_sorting)
+)

@@ -16,7 +16,6 @@ from orfeon.data.sorting import CATEGORICAL
 from orfeon.kernels.cart.criteria import VARIANCE, decrease, is_better, split_score
 from orfeon.kernels.cart.oblique import search_projection, value_at
 from orfeon.kernels.cart.search import NO_SPLIT, PROJECTION, add_row, midpoint
-from orfeon.kernels.cart.subsample import find_unsorted
 from orfeon.kernels.record import record
 from orfeon.utils.jit import step
 
@@ -273,9 +272,8 @@ def start_at_best_feature(sample, options, combination):
 
 
 @step
-def find_linear(columns, sample, options, work, begin, end, n_candidates):
-    """The best cut of one feature, or of a linear combination if that is better."""
-    best, threshold = find_unsorted(columns, sample, options, work, begin, end, n_candidates)
+def find_linear(columns, sample, options, work, begin, end, n_candidates, best, threshold):
+    """The best split, found before, or a linear combination if that is better."""
     if work.choice[0] == NO_SPLIT:
         return best, threshold
     combination = begin_search(columns, sample, options, work, begin, end, n_candidates)
@@ -284,9 +282,10 @@ def find_linear(columns, sample, options, work, begin, end, n_candidates):
     start_at_best_feature(sample, options, combination)
     if combination.score == -np.inf:
         return best, threshold
-    climb(sample, options, combination)
-    while delete_features(sample, options, combination):
+    while True:
         climb(sample, options, combination)
+        if not delete_features(sample, options, combination):
+            break
     trial = options.n_combined
     n_terms = 0
     for j in range(combination.features.shape[0]):

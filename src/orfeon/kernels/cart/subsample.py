@@ -27,7 +27,11 @@ from orfeon.kernels.cart.search import (
     search_sorted,
 )
 from orfeon.kernels.rng import random_below
-from orfeon.utils.jit import array_step, step
+from orfeon.utils.jit import array_step, loop_step, step, with_step
+
+#: A large kernel optimises the loops of loop steps alone.
+sort_few = loop_step(with_step(sort_by_pairs, "sort_few"))
+search_few = loop_step(with_step(search_sorted, "search_few"))
 
 
 @step
@@ -36,7 +40,7 @@ def sort_records(columns, work, f, begin, end, buffer):
     base = np.uint64(f * columns.n_rows)
     segments = work.segments
     if end - begin <= MOST_PAIRS:
-        sort_by_pairs(segments, columns.shift, columns.ranks, base, work.rows, begin, end, buffer)
+        sort_few(segments, columns.shift, columns.ranks, base, work.rows, begin, end, buffer)
         return
     for i in range(begin, end):
         row = work.rows[i]
@@ -74,7 +78,7 @@ def find_unsorted(columns, sample, options, work, begin, end, n_candidates):
             sort_records(columns, work, f, begin, end, buffer)
             if (segments[buffer] >> shift) == (segments[last - 1] >> shift):
                 continue
-            score, position, goes = search_sorted(
+            score, position, goes = search_few(
                 options.criterion, segments, shift, columns.mask, sample.packed, sample.labels,
                 sample.weights, sample.moments, work.left, work.aside, work.total, work.table,
                 options.min_leaf, buffer, last, columns.n_values[f], best,
@@ -148,7 +152,7 @@ def place_categories(columns, sample, work, begin, end):
     work.choice[3] = NONE_MISSING if missing == ABSENT else missing
 
 
-@array_step
+@loop_step
 def score_all(columns, sample, options, work, begin, end):
     """Score of the chosen split in all rows of the node; decides where missing values go."""
     choice = work.choice
@@ -182,28 +186,40 @@ def score_all(columns, sample, options, work, begin, end):
     return other if choice[3] == MISSING_LEFT else score
 
 
-@step
-def find_subsampled(columns, sample, options, work, begin, end, n_candidates):
-    """The best split of at most ``n_drawn`` samples of the node: (score in all, threshold)."""
-    n = min(end - begin, options.n_drawn)
-    if n == end - begin:
-        return find_unsorted(columns, sample, options, work, begin, end, n_candidates)
-    draw_rows(work, begin, end, n)
-    sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows, begin,
-        begin + n, work.total,
-    )  # fmt: skip
-    choice = work.choice
-    choice[0] = NO_SPLIT
-    threshold = 0.0
-    if not are_alike(options.criterion, work.total, sample.targets, work.rows, begin, begin + n):
-        _, threshold = find_unsorted(columns, sample, options, work, begin, begin + n, n_candidates)
+@loop_step
+def sum_node(sample, options, work, begin, end):
+    """Statistics of some of the rows, in the place of the node's."""
     sum_rows(
         options.criterion, sample.labels, sample.weights, sample.moments, work.rows, begin, end,
         work.total,
     )  # fmt: skip
-    if choice[0] == NO_SPLIT:  # those drawn cannot be separated, or need not
-        return find_unsorted(columns, sample, options, work, begin, end, n_candidates)
+
+
+@step
+def find_subsampled(columns, sample, options, work, begin, end, n_candidates):
+    """The best split of at most ``n_drawn`` samples of the node: (score in all, threshold)."""
+    choice = work.choice
+    n = min(end - begin, options.n_drawn)
+    is_drawn = n < end - begin
+    if is_drawn:
+        draw_rows(work, begin, end, n)
+        sum_node(sample, options, work, begin, begin + n)
+        if are_alike(options.criterion, work.total, sample.targets, work.rows, begin, begin + n):
+            n = end - begin
+            is_drawn = False
+            sum_node(sample, options, work, begin, end)
+    while True:
+        # The only call of the search, each copy of which would take seconds to compile.
+        score, threshold = find_unsorted(
+            columns, sample, options, work, begin, begin + n, n_candidates
+        )
+        if not is_drawn:
+            return score, threshold
+        sum_node(sample, options, work, begin, end)
+        if choice[0] != NO_SPLIT:
+            break
+        n = end - begin  # those drawn cannot be separated
+        is_drawn = False
     if columns.kind[choice[0]] == CATEGORICAL:
         place_categories(columns, sample, work, begin, end)
     else:
