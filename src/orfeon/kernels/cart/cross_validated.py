@@ -37,7 +37,7 @@ from orfeon.kernels.cart.records import Columns
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.routing.route import branch_of
-from orfeon.utils.jit import kernel, step, with_step
+from orfeon.utils.jit import kernel, large_kernel, step, with_step
 
 #: Whether a single leaf may be chosen, is not chosen, or does not belong to the path.
 LEAF_ALLOWED, LEAF_AVOIDED, PATH_ENDS_WITH_A_SPLIT = 0, 1, 2
@@ -310,6 +310,6 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
     return results(starts, kept, arenas), path, taken
 
 
-grow_cross_validated_sorting = kernel(
+grow_cross_validated_sorting = large_kernel(
     with_step(grow_cross_validated, "grow_cross_validated_sorting", grow_open=grow_open_sorting)
 )
