@@ -41,14 +41,26 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     config.addinivalue_line(
         "markers",
-        "tools: tests of benchmarks, pages, browsers, servers, clusters and killed processes",
+        "tools: tests of benchmarks, pages, browsers, servers, clusters and other processes",
     )
     config.addinivalue_line("markers", "thorough: slow tests, run with --thorough")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import modules of which no test would be run: importing all takes seconds."""
+    asked = config.option.markexpr
+    if asked not in ("", "tools") or not collection_path.name.startswith("test_"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    if asked == "tools":
+        return True if "pytest.mark.tools" not in text else None
+    is_tool = "\npytestmark = pytest.mark.tools\n" in text
+    return True if is_tool and not _is_named(collection_path, _named(config)) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests of tools unless ``-m`` or their path asks for them, and slow tests."""
-    named = {config.invocation_params.dir / arg.partition("::")[0] for arg in config.args}
+    named = _named(config)
 
     def is_left_out(item: pytest.Item) -> bool:
         if item.get_closest_marker("thorough") and not shared.thorough:
@@ -59,6 +71,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {item for item in items if is_left_out(item)}
     config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+def _named(config: pytest.Config) -> set[Path]:
+    """The paths given to pytest."""
+    return {config.invocation_params.dir / arg.partition("::")[0] for arg in config.args}
 
 
 def _is_named(path: Path, named: set[Path]) -> bool:

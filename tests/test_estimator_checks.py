@@ -589,6 +589,7 @@ def test_random_state_fixes_everything(estimator):
 # -- extremes --------------------------------------------------------------------------------------
 
 
+@cache
 def extremes() -> dict[str, npt.NDArray[np.float64]]:
     """Tables at the edges of what a table may be."""
     rng = np.random.default_rng(4)

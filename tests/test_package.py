@@ -38,6 +38,7 @@ def test_importing_the_package_imports_nothing_heavy():
     assert heavy & loaded == set()
 
 
+@pytest.mark.tools
 def test_fitting_imports_only_what_it_needs():
     loaded = modules_after("import orfeon\norfeon.CARTClassifier().fit([[0.0], [1.0]], [0, 1])")
     assert {"numba", "sklearn"} <= loaded
@@ -127,6 +128,7 @@ def test_dir_of_a_lazy_package_is_sorted_and_whole(package):
         assert dir(module) == sorted(expected)
 
 
+@pytest.mark.tools
 def test_packages_are_attributes_without_being_imported():
     """One fresh process for all; what needs an extra says so when it is used, not before."""
     script = """

@@ -57,6 +57,11 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     categorical_features: Any
     random_state: Any
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the constructor in every clone, which takes longer than small fits.
+        return list(_param_names(cls))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -223,6 +228,13 @@ def _is_surely_finite(X: Floats) -> bool:
 
 def _has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba")
+
+
+@functools.cache
+def _param_names(kind: type[TabularEstimator]) -> tuple[str, ...]:
+    """The parameters of a class, in scikit-learn's order."""
+    names: list[str] = super(TabularEstimator, kind)._get_param_names()
+    return tuple(names)
 
 
 @saved.attributes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingRegressor as TheirBagging
@@ -127,7 +128,8 @@ def test_saved_seeded_and_in_threads(data, new, on, tmp_path):
     expected = model.predict_interval(new)
     orfeon.save(model, tmp_path / "model.orfeon")
     assert np.array_equal(orfeon.load(tmp_path / "model.orfeon").predict_interval(new), expected)
-    again = ConformalRegressor(base, on=on, cv=3, random_state=0, n_jobs=2).fit(X, y)
+    with joblib.parallel_config("threading"):
+        again = ConformalRegressor(base, on=on, cv=3, random_state=0, n_jobs=2).fit(X, y)
     assert np.array_equal(again.predict_interval(new), expected)
     X, y = make_waveform(80, random_state=0)
     model = ConformalClassifier(RandomForestClassifier(30), on=on, cv=3, random_state=0).fit(X, y)

@@ -339,6 +339,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.tools
 def test_all_but_the_samplers_works_without_imbalanced_learn():
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", WITHOUT], capture_output=True, text=True, check=False

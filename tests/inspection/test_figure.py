@@ -70,6 +70,7 @@ def test_what_is_no_axes_is_refused():
         inspection.CondorcetDisplay.from_member_errors(ax=several)
 
 
+@pytest.mark.tools
 def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_install():
     script = """
 import sys

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from tests.oracles.combining import Number, first_largest, shares
@@ -189,13 +190,16 @@ def isotonic(
         here = [(v, w) for x, v, w in zip(places, values, weights, strict=True) if x == place]
         sums.append((sum(Fraction(v) * Fraction(w) for v, w in here), sum(w for _, w in here)))
 
-    def mean_from_to(a: int, b: int) -> Fraction:
-        block = sums[a : b + 1]
-        return Fraction(sum(v for v, _ in block)) / Fraction(sum(w for _, w in block))
-
+    values_to = list(accumulate((v for v, _ in sums), initial=Fraction(0)))
+    weights_to = list(accumulate((Fraction(w) for _, w in sums), initial=Fraction(0)))
     n = len(distinct)
+    mean = {
+        (a, b): (values_to[b + 1] - values_to[a]) / (weights_to[b + 1] - weights_to[a])
+        for a in range(n)
+        for b in range(a, n)
+    }
     return {
-        distinct[i]: max(min(mean_from_to(a, b) for b in range(i, n)) for a in range(i + 1))
+        distinct[i]: max(min(mean[a, b] for b in range(i, n)) for a in range(i + 1))
         for i in range(n)
     }
 
