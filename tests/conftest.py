@@ -53,6 +53,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     text = collection_path.read_text(encoding="utf-8")
     if asked == "tools":
+        fixtures = collection_path.with_name("conftest.py")  # its fixtures may be marked
+        text += fixtures.read_text(encoding="utf-8") if fixtures.exists() else ""
         return True if "pytest.mark.tools" not in text else None
     is_tool = "\npytestmark = pytest.mark.tools\n" in text
     return True if is_tool and not _is_named(collection_path, _named(config)) else None
