@@ -14,10 +14,10 @@ from orfeon.inspection.bias_variance.intervals import (
 from orfeon.inspection.bias_variance.repeated_trainings import (
     ResampledPredictions,
     resample_predictions,
-    shared_seed,
 )
 from orfeon.inspection.display import check_not_empty
 from orfeon.inspection.documentation import TEXTS
+from orfeon.inspection.retraining import shared_seed
 from orfeon.rendering.display import Display
 from orfeon.rendering.figure import put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
