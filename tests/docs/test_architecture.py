@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.programs import ROOT, load
 
 import orfeon
 
 PACKAGE = Path(orfeon.__file__).parent
-ROOT = Path(__file__).resolve().parents[2]
 
 #: All parts, the lowest floor first: a part imports only parts that come before it, at the top of a
 #: file, inside a function, for types alone, or by the name of a module in a string.
@@ -218,11 +218,7 @@ def test_every_package_is_on_the_page_and_every_name_on_it_is_one():
 
 def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    spec = importlib.util.spec_from_file_location(
-        "draw_architecture", ROOT / "examples" / "draw_architecture.py"
-    )
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
+    program = load("draw_architecture")
     program.draw(tmp_path / "architecture.png")
     assert 10_000 < (tmp_path / "architecture.png").stat().st_size < 100_000
     shown = {box.title for box in (*program.METHODS, *program.AROUND)}
