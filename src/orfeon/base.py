@@ -239,8 +239,8 @@ def _has_probabilities(classifier: Any) -> bool:
 @functools.cache
 def _param_names(kind: type[TabularEstimator]) -> tuple[str, ...]:
     """The parameters of a class, in scikit-learn's order."""
-    names: list[str] = super(TabularEstimator, kind)._get_param_names()
-    return tuple(names)
+    above: Any = super(TabularEstimator, kind)
+    return tuple(above._get_param_names())
 
 
 @saved.attributes(
