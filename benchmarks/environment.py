@@ -23,6 +23,9 @@ _PACKAGES = (
     "onnxruntime",
     "starlette",
     "uvicorn",
+    "shap",
+    "mapie",
+    "quantile-forest",
 )
 _ROOT = Path(__file__).resolve().parents[1]
 
