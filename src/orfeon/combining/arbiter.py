@@ -156,7 +156,7 @@ class ArbiterClassifier(CalibratedClassifiers):
         return CARTClassifier(pruning="cv", min_samples_leaf=10)
 
     def _estimators_inside(self) -> list[Any]:
-        return [*super()._estimators_inside(), *([] if self.referee is None else [self.referee])]
+        return [*super()._estimators_inside(), self._given_referee()]
 
     def _check_settings(self, members: Named) -> None:
         if self.referee is not None:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, TransformerMixin, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, get_tags
@@ -29,6 +30,7 @@ from orfeon.combining.fitting import (
     is_frozen,
     query,
     seeded_clone,
+    takes_sparse,
 )
 from orfeon.combining.level_one import check_unseen, warn_if_never_wrong
 from orfeon.combining.out_of_fold import Split, Units, out_of_fold, read_splits
@@ -107,6 +109,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     def _categorical_features(self) -> Any:
         return "auto"
+
+    def _takes_sparse(self) -> bool:
+        return True  # models that need dense data say so
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -204,8 +209,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        for estimator in self._estimators_inside():
+        inside = self._estimators_inside()
+        tags.input_tags.sparse &= all(map(takes_sparse, inside))
+        for estimator in inside:
             if not hasattr(estimator, "__sklearn_tags__") or isinstance(estimator, type):
                 continue
             inner = get_tags(estimator)
@@ -265,8 +271,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are supported if the models support them.
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The samples; missing values, categories and sparse matrices are supported if the models
+            support them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
@@ -281,6 +288,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
             Fitted.
         """
         with restored_on_failure(self):
+            X = X.tocsr() if issparse(X) else X
             members = self._members()
             self._check_settings(members)
             fitted = self._fitted_before(members)

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
@@ -22,6 +23,7 @@ from orfeon.combining.fitting import (
     is_frame,
     is_frozen,
     seeded_clone,
+    takes_sparse,
 )
 from orfeon.combining.out_of_fold import Split, Units, check_leaves_samples, read_splits
 from orfeon.data.training_set import relative_weights
@@ -84,14 +86,18 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
     def _categorical_features(self) -> Any:
         return "auto"
 
+    def _takes_sparse(self) -> bool:
+        return True  # an estimator that needs dense data says so
+
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the model, and learn from samples that models did not see.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are supported if the estimator supports them.
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The samples; missing values, categories and sparse matrices are supported if the
+            estimator supports them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
@@ -103,6 +109,7 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
             Fitted.
         """
         with restored_on_failure(self):
+            X = X.tocsr() if issparse(X) else X
             base = self._given()
             check_kind(base, classifier=is_classifier(self), name="estimator")
             units = self._read_units(X, y, sample_weight)
@@ -189,7 +196,7 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self._given()
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = takes_sparse(given)
         if hasattr(given, "__sklearn_tags__") and not isinstance(given, type):
             inner = get_tags(given)
             tags.input_tags.allow_nan = inner.input_tags.allow_nan

@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.base import class_codes
@@ -106,6 +108,13 @@ def is_frozen(estimator: Any) -> bool:
     return isinstance(estimator, FrozenEstimator)
 
 
+def takes_sparse(estimator: Any) -> bool:
+    """Whether an estimator says that it takes sparse matrices; of others it is not known."""
+    if isinstance(estimator, str | type) or not hasattr(estimator, "__sklearn_tags__"):
+        return True
+    return bool(get_tags(estimator).input_tags.sparse)
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame of pandas or polars, which estimators get as it is."""
     return hasattr(X, "iloc") or _is_polars(X)
@@ -118,6 +127,9 @@ def _is_polars(X: Any) -> bool:
 
 def add_columns(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False) -> Any:
     """Add columns of numbers to a table, after those it has or before them."""
+    if sparse.issparse(X):
+        new = sparse.csr_matrix(columns)
+        return sparse.hstack([new, X] if first else [X, new], format="csr")
     if not is_frame(X):
         return np.column_stack([columns, X] if first else [X, columns])
     taken = list(X.columns)

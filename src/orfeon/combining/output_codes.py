@@ -33,7 +33,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularEstimator, restored_on_failure
 from orfeon.combining.composition import COMPOSITION_TEXTS, prefer
-from orfeon.combining.fitting import check_kind, fit_weighted, is_frame, query, seeded_clone
+from orfeon.combining.fitting import (
+    check_kind,
+    fit_weighted,
+    is_frame,
+    query,
+    seeded_clone,
+    takes_sparse,
+)
 from orfeon.perceptrons.base import in_samples
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
@@ -283,9 +290,13 @@ class OutputCodeClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = takes_sparse(self._base())
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
+
+    def _takes_sparse(self) -> bool:
+        return True  # an estimator that needs dense data says so
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -295,9 +306,9 @@ class OutputCodeClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are supported if ``estimator`` supports
-            them.
+        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+            The samples; missing values, categories and sparse matrices are supported if
+            ``estimator`` supports them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
@@ -360,7 +371,7 @@ class OutputCodeClassifier(
         encoded = self._encode(X)
         rows = X if is_frame(X) else self.schema_.decode(encoded)
         method: Any = "predict_proba" if self.decoding == "soft" else "predict"
-        answers = np.empty((len(encoded), len(self.estimators_)))
+        answers = np.empty((encoded.shape[0], len(self.estimators_)))
         for column, member in enumerate(self.estimators_):
             answers[:, column] = query(member, rows, _SIDES, method)[:, 1]
         return answers

@@ -248,6 +248,11 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
             features=(units.encoded[known], self.schema_) if self.passthrough else None,
         )  # fmt: skip
 
+    def _takes_sparse(self) -> bool:
+        # A meta decision tree sorts the features of dense rows.
+        is_tree = isinstance(self.final_estimator, str | MetaDecisionTree)
+        return not (self.passthrough and is_tree)
+
     def _check_final(self) -> None:
         if not isinstance(self.final_estimator, MetaDecisionTree):
             super()._check_final()

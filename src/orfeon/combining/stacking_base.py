@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils.validation import check_is_fitted
@@ -306,7 +307,8 @@ class MeanAnswers:
         n_classes = 1 if self.classes_ is None else len(self.classes_)
         width = 1 if n_classes == 2 else n_classes
         columns = np.arange(self.n_models * width)
-        answers = np.asarray(_safe_indexing(table, columns, axis=1), dtype=np.float64)
+        found = _safe_indexing(table, columns, axis=1)
+        answers = np.asarray(found.toarray() if issparse(found) else found, dtype=np.float64)
         means = answers.reshape(len(answers), self.n_models, width).mean(axis=1)
         return np.column_stack([1.0 - means, means]) if n_classes == 2 else means
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from orfeon.data.columns import Column, infinity_error
 from orfeon.data.frames import Names, check_shape, default_name, label, read_table
@@ -284,6 +285,11 @@ class Schema:
         """
         if self.all_ordered:
             return encoded
+        if issparse(encoded):
+            raise TypeError(
+                "Sparse data was passed for X, and the model was trained on categories; pass the "
+                "features as they were trained on."
+            )
         table = encoded.astype(object)
         for j, categories in enumerate(self._named):
             if categories is not None:
