@@ -77,7 +77,8 @@ def main(arguments: list[str] | None = None) -> None:
     if options.out is None:
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    first = found.names[order[0]]
+    ordered = [j for j in order if forest.schema_.categories[j] is None]
+    first = found.names[(ordered or order)[0]]  # local effects need an order
     display = ShapWaterfallDisplay.from_estimator(forest, X_test, doubtful, n_shown=8)
     save(display, options.out / "trust_waterfall.png")
     display = ShapBeeswarmDisplay(found).plot(n_shown=8)
@@ -85,13 +86,17 @@ def main(arguments: list[str] | None = None) -> None:
     from matplotlib import pyplot
 
     _, axes = pyplot.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
-    PartialDependenceDisplay.from_estimator(
+    display: Any = PartialDependenceDisplay.from_estimator(
         forest, X_test, first, kind="both", name=name, ax=axes[0]
     )
-    save(
-        AccumulatedEffectsDisplay.from_estimator(forest, X_test, first, name=name, ax=axes[1]),
-        options.out / "trust_effects.png",
-    )
+    if ordered:
+        display = AccumulatedEffectsDisplay.from_estimator(
+            forest, X_test, first, name=name, ax=axes[1]
+        )
+        axes[1].locator_params(axis="x", nbins=5)
+    else:
+        axes[1].remove()
+    save(display, options.out / "trust_effects.png")
 
 
 if __name__ == "__main__":
