@@ -1,7 +1,7 @@
 """How often prediction intervals and prediction sets hold the truth, and how wide they are.
 
-Forests of 100 trees, asked for 90%: on 200 draws of made problems, and on random halves (at most
-1,000 rows to train on) of real tables. Beside the widths of MAPIE's jackknife+ after bootstrap and
+Forests of 100 trees, asked for 90%: on 200 draws of made problems, and on as many random halves (at
+most 1,000 rows to train on) of real tables. Beside the widths of MAPIE's jackknife+ after bootstrap and
 of quantile-forest, where they are installed, on fewer draws. Times are processor time.
 """
 
@@ -39,6 +39,7 @@ _COVERAGE, _N_TREES = 0.9, 100
 _WITHIN = Target("from", _COVERAGE - 0.01, "ratio", _COVERAGE + 0.05)
 _AT_LEAST = Target("at least", _COVERAGE - 0.01, "ratio")
 _N_TRAIN, _N_TEST, _MOST = 300, 500, 1000
+_N_DRAWS = 200
 #: Draws of the peers, which are slower.
 _PEER_DRAWS = 5
 
@@ -115,7 +116,7 @@ def _split(table: accuracy_tables.Table, seed: int) -> Draw:
 
 def problems(quick: bool) -> Iterator[Problem]:
     """All problems that can be drawn here."""
-    n_draws, n_splits = (10, 2) if quick else (200, 20)
+    n_draws, n_splits = (10, 2) if quick else (_N_DRAWS, _N_DRAWS)
     for made, has_classes in ((_OF_NUMBERS, False), (_OF_CLASSES, True)):
         for name, make in made.items():
             yield Problem(name, partial(_made, make), has_classes, n_draws)

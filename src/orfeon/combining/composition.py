@@ -25,6 +25,7 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator, class_codes, r
 from orfeon.combining.fitting import (
     Method,
     check_kind,
+    check_sparse,
     fit_weighted,
     is_frame,
     is_frozen,
@@ -111,7 +112,10 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         return "auto"
 
     def _takes_sparse(self) -> bool:
-        return True  # models that need dense data say so
+        return all(map(takes_sparse, self._estimators_inside()))
+
+    def _check_sparse(self) -> None:
+        check_sparse(self._estimators_inside())
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -209,9 +213,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inside = self._estimators_inside()
-        tags.input_tags.sparse &= all(map(takes_sparse, inside))
-        for estimator in inside:
+        for estimator in self._estimators_inside():
             if not hasattr(estimator, "__sklearn_tags__") or isinstance(estimator, type):
                 continue
             inner = get_tags(estimator)

@@ -19,6 +19,7 @@ from orfeon.base import (
 )
 from orfeon.combining.fitting import (
     check_kind,
+    check_sparse,
     fit_weighted,
     is_frame,
     is_frozen,
@@ -87,7 +88,10 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
         return "auto"
 
     def _takes_sparse(self) -> bool:
-        return True  # an estimator that needs dense data says so
+        return takes_sparse(self._given())
+
+    def _check_sparse(self) -> None:
+        check_sparse([self._given()])
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -196,7 +200,6 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = self._given()
-        tags.input_tags.sparse = takes_sparse(given)
         if hasattr(given, "__sklearn_tags__") and not isinstance(given, type):
             inner = get_tags(given)
             tags.input_tags.allow_nan = inner.input_tags.allow_nan

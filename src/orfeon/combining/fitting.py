@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import class_codes
+from orfeon.base import TabularEstimator, class_codes
 from orfeon.data.training_set import fractions_error
 from orfeon.ensembles.base import seed_estimator
 from orfeon.members.members import class_supports
@@ -109,10 +109,25 @@ def is_frozen(estimator: Any) -> bool:
 
 
 def takes_sparse(estimator: Any) -> bool:
-    """Whether an estimator says that it takes sparse matrices; of others it is not known."""
+    """Whether an estimator says that it takes sparse matrices; one that says nothing may."""
     if isinstance(estimator, str | type) or not hasattr(estimator, "__sklearn_tags__"):
         return True
     return bool(get_tags(estimator).input_tags.sparse)
+
+
+def check_sparse(estimators: Iterable[Any]) -> None:
+    """Reject sparse matrices for estimators of orfeon that need dense ones; others do so in fit."""
+    for estimator in estimators:
+        if isinstance(estimator, TabularEstimator) and not takes_sparse(estimator):
+            raise dense_needed(f"the {type(estimator).__name__} inside")
+
+
+def dense_needed(what: str) -> TypeError:
+    """The error for sparse data where only dense data will do."""
+    return TypeError(
+        f"Sparse data was passed for X, but {what} needs dense data. Use X.toarray() to convert it "
+        "to a dense NumPy array."
+    )
 
 
 def is_frame(X: Any) -> bool:

@@ -35,6 +35,7 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator, restored_on_fa
 from orfeon.combining.composition import COMPOSITION_TEXTS, prefer
 from orfeon.combining.fitting import (
     check_kind,
+    check_sparse,
     fit_weighted,
     is_frame,
     query,
@@ -290,13 +291,15 @@ class OutputCodeClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = takes_sparse(self._base())
         if hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type):
             tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
 
     def _takes_sparse(self) -> bool:
-        return True  # an estimator that needs dense data says so
+        return takes_sparse(self._base())
+
+    def _check_sparse(self) -> None:
+        check_sparse([self._base()])
 
     # -- fitting -------------------------------------------------------------------------------
 

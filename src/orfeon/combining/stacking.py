@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.combining.composition import COMPOSITION_TEXTS, Named
-from orfeon.combining.fitting import Method, query, seeded_clone
+from orfeon.combining.fitting import Method, dense_needed, query, seeded_clone
 from orfeon.combining.level_one import LevelOne
 from orfeon.combining.meta_decision_tree import MetaDecisionTree
 from orfeon.combining.out_of_fold import Units
@@ -248,10 +248,17 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
             features=(units.encoded[known], self.schema_) if self.passthrough else None,
         )  # fmt: skip
 
+    @property
+    def _tree_sees_features(self) -> bool:
+        return self.passthrough and isinstance(self.final_estimator, str | MetaDecisionTree)
+
     def _takes_sparse(self) -> bool:
-        # A meta decision tree sorts the features of dense rows.
-        is_tree = isinstance(self.final_estimator, str | MetaDecisionTree)
-        return not (self.passthrough and is_tree)
+        return super()._takes_sparse() and not self._tree_sees_features
+
+    def _check_sparse(self) -> None:
+        super()._check_sparse()
+        if self._tree_sees_features:
+            raise dense_needed("a meta decision tree that sees the features")
 
     def _check_final(self) -> None:
         if not isinstance(self.final_estimator, MetaDecisionTree):
