@@ -1,8 +1,8 @@
 """How often prediction intervals and prediction sets hold the truth, and how wide they are.
 
 Forests of 100 trees, asked for 90%: on 200 draws of made problems, and on as many random halves (at
-most 1,000 rows to train on) of real tables. Beside the widths of MAPIE's jackknife+ after bootstrap and
-of quantile-forest, where they are installed, on fewer draws. Times are processor time.
+most 1,000 rows to train on) of real tables. Beside the widths of MAPIE's jackknife+ after bootstrap
+and of quantile-forest, where they are installed, on fewer draws. Times are processor time.
 """
 
 from __future__ import annotations
