@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracles.probabilities import on_simplex, unswitched
+from tests.oracles.probabilities import mean_by_quadrature, on_simplex, unswitched
 
 from orfeon.calibration.label_noise import least_eigenvalue, nearest_shares, without_noise
 from orfeon.calibration.smoothing import keep_decision, smooth
@@ -94,6 +94,13 @@ def test_more_votes_for_a_class_never_make_it_less_probable(n_members):
     assert (np.diff(p) > 0).all()
     each = mean_given_votes(shares, switching(2, 0.3), np.full(n_members + 1, float(n_members)))
     np.testing.assert_array_equal(each[:, 1], p)
+
+
+def test_votes_beyond_the_rates_count_as_less_than_one():
+    # In coarse leaves all members may vote alike, although 3 in 10 of their labels were switched.
+    shares = np.array([[0.7, 0.3], [1.0, 0.0]])
+    at_rate, beyond = mean_given_votes(shares, switching(2, 0.3), 250)[:, 0]
+    assert at_rate < beyond < mean_by_quadrature(176, 250, 0.7, 0.3, 0.05, 0.05)
 
 
 def test_noise_alone_is_left_as_it_is():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy import integrate, special
 
 from orfeon.ensembles.voting import VotingClassifierMixin
 
@@ -53,6 +54,23 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
     return found
 
 
+def mean_by_quadrature(votes, n_members, own, other, a, b):
+    """Mean of p, a priori of a beta distribution, by adaptive quadrature; votes may be parts."""
+
+    def height(rate):
+        return special.xlogy(votes, rate) + special.xlog1py(n_members - votes, -rate)
+
+    def likely(p, power):
+        return p**power * math.exp(height(own * p + other * (1 - p)) - height(votes / n_members))
+
+    sums = [
+        integrate.quad(likely, 0, 1, (power,), weight="alg", wvar=(a - 1, b - 1), limit=400,
+                       epsabs=0, epsrel=1e-10)[0]
+        for power in (0, 1)
+    ]  # fmt: skip
+    return sums[1] / sums[0]
+
+
 def unswitched(share, n_members, matrix, k, prior=0.1):
     """Mean probability of class k, of which so many members' votes are a share."""
     n_classes = len(matrix)
@@ -63,12 +81,17 @@ def unswitched(share, n_members, matrix, k, prior=0.1):
         return ends[0] + (votes - low) * (ends[1] - ends[0])
     own = float(matrix[k, k])
     other = float(sum(matrix[i, k] for i in range(n_classes) if i != k) / (n_classes - 1))
+    a, b = prior / n_classes, prior * (n_classes - 1) / n_classes
+    fewest, most = sorted([own * n_members, other * n_members])
+    if not fewest <= low <= most:  # all votes beyond these count as less than one
+        nearest = min(max(low, fewest), most)
+        counted = nearest + (low - nearest) / n_members
+        return mean_by_quadrature(counted, n_members, own, other, a, b)
     # A vote is for the class with probability own p + other (1 - p): the likelihood is a sum of
     # powers of p and 1 - p, each of which has a beta function as its mean.
     yes = [math.comb(low, i) * own**i * other ** (low - i) for i in range(low + 1)]
     rest = n_members - low
     no = [math.comb(rest, j) * (1 - own) ** j * (1 - other) ** (rest - j) for j in range(rest + 1)]
-    a, b = prior / n_classes, prior * (n_classes - 1) / n_classes
     total = mean = 0.0
     for m, power in enumerate(np.convolve(yes, no)):
         size = power * math.exp(

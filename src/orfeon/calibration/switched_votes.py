@@ -7,6 +7,10 @@ chance of T votes by 1 / (d - o), and what falls below 0 is moved there: with ma
 the shares is chance. Here p is the mean given the votes: T of them, of which a share is for j, and
 a prior that puts most of its weight on probabilities near 0 and 1. Then the classes' shares are
 made to sum to 1. Calibrators learn from the solution, which they bend as it suits the samples.
+
+No p has a share beyond o and d but by chance: where leaves are coarse, members vote for the most
+frequent label, and not as the labels are. Such votes are no surer than p = 0 or 1 would make them,
+so all those beyond count as less than one.
 """
 
 from __future__ import annotations
@@ -75,9 +79,11 @@ def _mean_shares(
 ) -> tuple[Floats, Floats]:
     weight, middle = _prior(n_classes)
     shares = np.linspace(0.0, 1.0, int(min(max(np.ceil(n_members), 1.0), _MOST_SHARES)) + 1)
+    counted = np.clip(shares, min(other, own), max(other, own))
+    counted += (shares - counted) / n_members
     rate = np.clip(other + (own - other) * middle, 1e-300, 1.0 - 2.0**-53)
     log_odds = np.log(rate) - np.log1p(-rate)
-    likely = n_members * (shares[:, None] * log_odds + np.log1p(-rate))
+    likely = n_members * (counted[:, None] * log_odds + np.log1p(-rate))
     likely = weight * np.exp(likely - likely.max(axis=1, keepdims=True))
     return shares, np.asarray((likely * middle).sum(axis=1) / likely.sum(axis=1))
 
