@@ -108,7 +108,9 @@ def values(
     model, X = make(effort.n_trees)
     pairs = kind == "interactions"
     rows = X[: effort.n_pairs if pairs else effort.n_rows]
-    background = X[:: max(1, len(X) // effort.n_background)] if kind == "background" else None
+    background = None
+    if kind == "background":  # of more than 100 rows the package shap draws 100
+        background = X[:: max(1, len(X) // effort.n_background)][: effort.n_background]
     share = 1 if pairs else effort.share
     few = rows[: len(rows) // share]
     feature_perturbation = "tree_path_dependent" if background is None else "interventional"
