@@ -6,7 +6,7 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
 from orfeon.kernels.cart.constant_features import is_marked
-from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.kernels.cart.criteria import GINI_TWO, VARIANCE
 from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION, place_of
 from orfeon.utils.jit import array_step, inlined
 
@@ -115,7 +115,14 @@ def partition_by_rank(ranks, base, stride, cut, beyond, rows, spare, begin, end)
 
 
 @array_step
-def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
+def sum_rows(criterion, labels, weights, packed, moments, rows, begin, end, stats):
+    if criterion == GINI_TWO:  # in a register: a class after the other would wait for its sum
+        words = np.uint64(0)
+        for i in range(begin, end):
+            words += packed[rows[np.uint64(i)]]
+        stats[1] = np.int64(words >> np.uint64(32))
+        stats[0] = np.int64(words & np.uint64(0xFFFFFFFF)) - stats[1]
+        return
     for c in range(stats.shape[0]):
         stats[c] = 0
     for i in range(begin, end):
@@ -169,7 +176,7 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
+        options.criterion, sample.labels, sample.weights, sample.packed, sample.moments, work.rows,
         begin if is_left else middle, middle if is_left else end, work.left,
     )  # fmt: skip
     if not is_left:
