@@ -46,12 +46,22 @@ def partition_by_code(ranks, base, stride, n_categories, branches, start, missin
     """Partition the rows of a node by category; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
+    one = np.uint64(1)
+    few = n_categories < 64
+    left = np.uint64(0)
+    if few:  # a bit each: no table has to be read
+        for code in range(n_categories):
+            left |= np.uint64(branches[np.uint64(start + code)] == 0) << np.uint64(code)
+        left |= np.uint64(missing_left) << np.uint64(n_categories)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
         code = np.int64(ranks[base + stride * np.uint64(row)])
-        side = np.uint64(missing_left)
-        if code != n_categories:
-            side = np.uint64(branches[np.uint64(start + code)] == 0)
+        if few:
+            side = (left >> np.uint64(code)) & one
+        else:
+            side = np.uint64(missing_left)
+            if code != n_categories:
+                side = np.uint64(branches[np.uint64(start + code)] == 0)
         rows[put] = row
         spare[aside] = row
         put += side
