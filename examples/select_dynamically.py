@@ -81,7 +81,7 @@ def measure(n_members: int = 1000, n_rows: int = 10_000, rounds: int = 5) -> Non
     X, y = make_waveform(5000, random_state=0)
     rows, _ = make_waveform(n_rows, random_state=1)
     bag = BaggingClassifier(n_estimators=n_members, random_state=0)
-    model = DynamicSelectionClassifier(bag, random_state=0)
+    model = DynamicSelectionClassifier(bag, n_jobs=-1, random_state=0)
     for rule in RULES:
         model.set_params(rule=rule).fit(X, y)
         seconds = []

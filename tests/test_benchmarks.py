@@ -34,6 +34,7 @@ from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, Timing, interleave, one_thread
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier
+from tests.programs import load
 from threadpoolctl import threadpool_info
 
 from orfeon import BaggingClassifier, BaggingRegressor
@@ -537,11 +538,7 @@ def test_memory_is_held_against_its_target(monkeypatch):
 
 
 def test_the_quick_start_prints_errors_above_the_best_possible(capsys):
-    path = Path(__file__).parents[1] / "examples" / "quick_start.py"
-    spec = importlib.util.spec_from_file_location("quick_start", path)
-    sample = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sample)
-    sample.compare_methods("twonorm")
+    load("quick_start").compare_methods("twonorm")
     printed = capsys.readouterr().out
     assert "no method can have an error below 2.3%" in printed
     errors = {

@@ -1,35 +1,12 @@
 """Examples that combine members: their quick form runs, and makes the guide's pictures."""
 
-import contextlib
-import importlib.util
-import io
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.programs import ROOT, load, run
 
 pytestmark = pytest.mark.tools
-
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
-    example = importlib.util.module_from_spec(spec)
-    sys.modules[name] = example  # dataclasses look for their module
-    spec.loader.exec_module(example)
-    return example
-
-
-def run(name, *arguments):
-    """What an example prints."""
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setattr(sys, "argv", [f"{name}.py", *map(str, arguments)])
-        load(name).main()
-    return printed.getvalue()
 
 
 def rows(printed, title):

@@ -1,17 +1,12 @@
 """The example that compares trees and ensembles: it runs, and draws the pictures of the guide."""
 
-import contextlib
-import importlib.util
-import io
 import re
-import sys
-from pathlib import Path
 
 import pytest
+from tests.programs import ROOT, load, run
 
 pytestmark = pytest.mark.tools
 
-ROOT = Path(__file__).resolve().parents[1]
 PICTURE = re.compile(r"\(../images/(\w+\.png)\)")
 
 
@@ -21,15 +16,7 @@ def told(tmp_path_factory):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     folder = tmp_path_factory.mktemp("pictures")
-    path = ROOT / "examples" / "draw_trees_and_ensembles.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setattr(sys, "argv", [path.name, "--quick", "--out", str(folder)])
-        example.main()
-    return printed.getvalue(), folder
+    return run("draw_trees_and_ensembles", "--quick", "--out", folder), folder
 
 
 def errors(printed, title):
@@ -71,10 +58,7 @@ def test_all_pictures_of_the_two_pages_are_made_and_are_small(told):
 
 
 def test_the_options_of_trees_are_compared(tmp_path, capsys):
-    path = ROOT / "examples" / "tree_options.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
+    example = load("tree_options")
     example.main(["--quick"])
     told = capsys.readouterr().out
     assert told.count("means over 3 tables") == len(example.GROUPS)

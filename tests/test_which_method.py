@@ -1,32 +1,12 @@
 """The example behind the page of which method when, and the glossary."""
 
-import contextlib
-import importlib.util
-import io
 import re
-import sys
 import unicodedata
-from pathlib import Path
 
 import pytest
+from tests.programs import ROOT, run
 
 pytestmark = pytest.mark.tools
-
-ROOT = Path(__file__).resolve().parents[1]
-
-
-def run(*arguments):
-    """What the example prints."""
-    path = ROOT / "examples" / "which_method.py"
-    spec = importlib.util.spec_from_file_location("which_method", path)
-    example = importlib.util.module_from_spec(spec)
-    printed = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
-        patch.setitem(sys.modules, "which_method", example)  # dataclasses look for their module
-        spec.loader.exec_module(example)
-        patch.setattr(sys, "argv", [path.name, *arguments])
-        example.main()
-    return printed.getvalue()
 
 
 def rows(printed):
@@ -36,14 +16,14 @@ def rows(printed):
 
 
 def test_ensembles_are_compared_with_the_trees_that_they_are_made_of():
-    errors = rows(run("--quick", "--only", "plain"))
+    errors = rows(run("which_method", "--quick", "--only", "plain"))
     assert len(errors) == 13
     assert errors["random forest"] + 3 < errors["CART tree, pruned"]
     assert all(5 < error < 50 for error in errors.values())
 
 
 def test_parts_have_an_error_and_a_time():
-    printed = run("--quick", "--only", "parts")
+    printed = run("which_method", "--quick", "--only", "parts")
     found = re.findall(r"^  (\S.*?) {2,}([\d.]+) +([\d.]+)$", printed, re.MULTILINE)
     assert len(found) == 6
     assert all(10 < float(error) < 40 and float(seconds) < 60 for _, error, seconds in found)
@@ -51,7 +31,7 @@ def test_parts_have_an_error_and_a_time():
 
 def test_a_table_that_is_not_there_is_refused_with_those_that_are(capsys):
     with pytest.raises(SystemExit):
-        run("--only", "plane")
+        run("which_method", "--only", "plane")
     assert "there are: plain, few, many" in capsys.readouterr().err
 
 

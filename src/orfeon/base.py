@@ -195,16 +195,22 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
             return X
         if not _has_columns(X, self.schema_.names):
             _check_feature_names(self, X, reset=False)
-        if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        check_n_features(self, X)
         if issparse(X):
             self._check_sparse()
             self.schema_._check_features(X.shape[1], None)
             return read_sparse(X)
         return self.schema_.encode(X, mark_unseen=mark_unseen)
+
+
+def check_n_features(estimator: Any, X: Any) -> None:
+    """Reject rows to predict that have other features; lists have none yet."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2 and shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
 
 
 def read_outputs(y: Any) -> npt.NDArray[Any] | None:
@@ -241,8 +247,8 @@ def _has_probabilities(classifier: Any) -> bool:
 @functools.cache
 def _param_names(kind: type[TabularEstimator]) -> tuple[str, ...]:
     """The parameters of a class, in scikit-learn's order."""
-    names: list[str] = super(TabularEstimator, kind)._get_param_names()
-    return tuple(names)
+    above: Any = super(TabularEstimator, kind)
+    return tuple(above._get_param_names())
 
 
 @saved.attributes(

@@ -325,7 +325,7 @@ def test_a_warm_start_is_a_fit_from_scratch(kind):
         cold = estimator(kind, **{**settings, "n_estimators": 8}).fit(X, y)
         assert_same_forest(warm.forest_, cold.forest_)
     warm.set_params(n_estimators=9, categorical_encoding="subsets")
-    with pytest.raises(ValueError, match="categorical_encoding='subsets' is another"):
+    with pytest.raises(ValueError, match="categorical_encoding='subsets' differs"):
         warm.fit(X, y)
 
 

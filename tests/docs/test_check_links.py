@@ -1,21 +1,14 @@
 """The check of the built site finds what leads nowhere, and nothing else."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+from tests.programs import load
 
 pytestmark = pytest.mark.tools
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def check():
-    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
+    return load("check_links", "docs").main
 
 
 GOOD = """

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from orfeon import CARTClassifier, CARTRegressor
 from orfeon.datasets import Friedman1, TwoNorm
 from orfeon.inspection import ComplexityDisplay, complexity_curve, resample_predictions
-from orfeon.inspection.bias_variance.repeated_trainings import Seeds, read_training_samples
+from orfeon.inspection.retraining import Seeds, read_training_samples
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")

@@ -13,16 +13,12 @@ from orfeon import (
     RandomForestRegressor,
 )
 from orfeon.datasets import Friedman1, ThreeNorm, TwoNorm, make_waveform
-from orfeon.inspection.bias_variance.repeated_trainings import (
-    Seeds,
-    read_training_samples,
-    repeat_trainings,
-)
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
     member_correlation,
     member_correlation_curve,
 )
+from orfeon.inspection.retraining import Seeds, read_training_samples, repeat_trainings
 from orfeon.members import adapt
 
 SMALL = {"n_train": 60, "n_test": 30, "n_repetitions": 8, "random_state": 0}

@@ -40,7 +40,6 @@ FUNCTIONS = {
         interrater_kappa, entropy, difficulty, generalized_diversity, coincident_failure,
     )
 }  # fmt: skip
-GLOBAL = [name for name, measure in MEASURES.items() if not measure.is_pairwise]
 PAIRWISE = [name for name, measure in MEASURES.items() if measure.is_pairwise]
 
 

@@ -19,7 +19,7 @@ import orfeon
 from orfeon import AdaBoostClassifier, BaggingClassifier, GradientBoostingClassifier, inspection
 from orfeon.inspection.reading import named_ensembles, read_weights
 from orfeon.members import adapt
-from orfeon.members.adapter import MembersNotVotingError, NoOutOfBagError
+from orfeon.members.protocol import MembersNotVotingError, NoOutOfBagError
 
 #: Functions of an ensemble with samples, or of a matrix of votes without; and what they are for.
 FUNCTIONS = {

@@ -19,14 +19,14 @@ from orfeon import (
 )
 from orfeon.datasets import Friedman1, TwoNorm, Waveform, make_twonorm, make_waveform
 from orfeon.inspection.bias_variance.definitions import bias_variance_decomposition
-from orfeon.inspection.bias_variance.repeated_trainings import (
+from orfeon.inspection.bias_variance.repeated_trainings import resample_predictions
+from orfeon.inspection.correlated_members import member_correlation_curve
+from orfeon.inspection.retraining import (
     DataSetSamples,
     Seeds,
     read_training_samples,
     repeat_trainings,
-    resample_predictions,
 )
-from orfeon.inspection.correlated_members import member_correlation_curve
 
 SMALL = {"n_train": 60, "n_test": 40, "n_repetitions": 6}
 

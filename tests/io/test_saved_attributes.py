@@ -9,7 +9,7 @@ import pytest
 
 import orfeon
 from orfeon.io import ModelFileError
-from orfeon.io.catalogue import Entry
+from orfeon.io.entry import Entry
 from orfeon.utils import saved
 
 

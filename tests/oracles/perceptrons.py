@@ -125,7 +125,7 @@ class Rule:
 
     mu: float = 0.1
     rule: str = "p_delta"
-    tune: bool = True
+    tune: bool | str = True
     blames_zero: bool = False
     tunes_on_wrong: bool = False
 
@@ -235,6 +235,8 @@ def batch_epoch(
         normalised([a + eta * b for a, b in zip(w, total, strict=True)])
         for w, total in zip(weights, sums, strict=True)
     ]
+    if rule.tune == "mean":
+        margin_sum /= math.fsum(sample_weight)
     return moved, max(0, gamma + eta * margin_sum) if rule.tune else gamma
 
 

@@ -83,7 +83,7 @@ def test_forests_are_ordered_and_cut_as_members(bag_and_data):
     bag, X, y = bag_and_data
     small = prune(bag.forest_, X, y - 1, keep=5)
     np.testing.assert_array_equal(small.votes(X), prune(bag, X, y, keep=5).votes(X))
-    with pytest.raises(ValueError, match="members alone do not know"):
+    with pytest.raises(ValueError, match="members alone do not record"):
         prune(bag.forest_, X, y - 1, on="out_of_bag")
     X, y = make_friedman1(60, random_state=0)
     numbers = BaggingRegressor(n_estimators=6, random_state=0).fit(X, y)

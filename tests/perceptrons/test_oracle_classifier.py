@@ -56,6 +56,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"rule": "p_delta", "learning_rate": "adaptive", "eta0": 0.05},
     {"rule": "p_delta", "learning_rate": "constant", "tune_margin": False},
     {"divide_inputs": False, "margin_weight": 0.5, "margin": 0.0},
+    {"tune_margin": "mean", "margin_weight": 1.4, "init": 0.3},
     {"standardize": False, "n_perceptrons": 1, "eta0": 0.001},
     {"init": "unit", "n_perceptrons": 5, "learning_rate": "adaptive", "eta0": 0.1},
 ]

@@ -132,10 +132,10 @@ def random_problem(seed: int, *, weighted: bool = True) -> tuple[Floats, Floats,
     return inputs, y, weights, Solution(rng.uniform(-1, 1, (n_perceptrons, n_inputs)), margin)
 
 
-@pytest.mark.parametrize("tune", [True, False])
+@pytest.mark.parametrize("tune", [True, False, "mean"])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", RULES)
-def test_batch_runs(name: Any, schedule: Any, tune: bool) -> None:
+def test_batch_runs(name: Any, schedule: Any, tune: Any) -> None:
     for seed in range(shared.cases(12)):
         inputs, y, weights, start = random_problem(seed)
         rule = PDelta(rule=name, learning_rate=schedule, rate=0.05, tune_margin=tune)

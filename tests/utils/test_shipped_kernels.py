@@ -9,7 +9,7 @@ from numba.core.registry import cpu_target
 
 from orfeon.utils import shipped_kernels
 from orfeon.utils.jit import kernel, step, with_step
-from orfeon.utils.kernel_cache import DIGEST_SIZE, KernelCache
+from orfeon.utils.kernel_cache import KernelCache
 from orfeon.utils.shipped_kernels import Target, collect
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -53,7 +53,7 @@ def shipped(tmp_path, monkeypatch):
                 lambda self, signature, codegen: key_of(self, signature, target),
             )  # fmt: skip
             assert fresh()(np.arange(3.0)) == 6
-        n_kernels = collect(cache, folder, target, DIGEST_SIZE)
+        n_kernels = collect(cache, folder, target)
         monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "empty"))
         monkeypatch.setattr(shipped_kernels, "FOLDER", folder)
         return n_kernels

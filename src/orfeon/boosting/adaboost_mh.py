@@ -37,9 +37,7 @@ from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
 from orfeon.utils.documentation import documented
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 
 class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
@@ -51,10 +49,10 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     members_: ProblemMembers
 
     @abstractmethod
-    def _codes(self, n_classes: int) -> Codes:
+    def _codes(self, n_classes: int) -> Integers:
         """The code matrix."""
 
-    def _decoding(self) -> Codes:
+    def _decoding(self) -> Integers:
         """Outputs of the problems for each class."""
         return self._codes(self.n_classes_)
 
@@ -212,10 +210,10 @@ class AdaBoostMHClassifier(_BinaryProblems):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _codes(self, n_classes: int) -> Codes:
+    def _codes(self, n_classes: int) -> Integers:
         return one_against_rest(n_classes)
 
-    def _decoding(self) -> Codes:
+    def _decoding(self) -> Integers:
         return np.eye(self.n_classes_, dtype=np.int64)
 
     def _joint(self) -> bool:
@@ -316,7 +314,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _codes(self, n_classes: int) -> Codes:
+    def _codes(self, n_classes: int) -> Integers:
         return all_pairs(n_classes)
 
     @property

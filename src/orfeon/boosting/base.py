@@ -39,8 +39,8 @@ from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.probabilities import CALIBRATE
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
-from orfeon.members.adapter import unless_equal
 from orfeon.members.members import concatenate
+from orfeon.members.protocol import unless_equal
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.trees.base import BaseTree
 from orfeon.utils import saved

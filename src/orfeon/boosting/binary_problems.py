@@ -22,17 +22,15 @@ from orfeon.boosting.vote_sums import Tally
 from orfeon.forest import Forest
 from orfeon.members.members import concatenate
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 
-def one_against_rest(n_classes: int) -> Codes:
+def one_against_rest(n_classes: int) -> Integers:
     """Code matrix with one problem per class."""
     return 2 * np.eye(n_classes, dtype=np.int64) - 1
 
 
-def all_pairs(n_classes: int) -> Codes:
+def all_pairs(n_classes: int) -> Integers:
     """Code matrix with one problem per pair of classes."""
     if n_classes < 2:
         return np.ones((1, n_classes), np.int64)
@@ -53,8 +51,8 @@ class ProblemMembers:
     """Members with one binary classifier for each of some problems."""
 
     rounds: Sequence[Any]
-    problems: Sequence[Codes]
-    codes: Codes
+    problems: Sequence[Integers]
+    codes: Integers
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -99,7 +97,7 @@ class ProblemLearner:
     """Trains a binary classifier for each problem that still has weight."""
 
     learner: TreeLearner | EstimatorLearner
-    codes: Codes
+    codes: Integers
 
     def train(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
@@ -133,7 +131,7 @@ class ProblemScheme(Scheme):
     """AdaBoost's formulas for several binary problems."""
 
     def __init__(
-        self, labels: npt.NDArray[Any], weights: Floats, codes: Codes, *, joint: bool
+        self, labels: npt.NDArray[Any], weights: Floats, codes: Integers, *, joint: bool
     ) -> None:
         self.target = codes.T[labels]
         self.joint = joint
@@ -189,7 +187,7 @@ class ProblemScheme(Scheme):
 class ProblemTally(Tally):
     """Weighted sums of votes on each problem, decoded into classes."""
 
-    def __init__(self, n_rows: int, decoding: Codes, *, bounded: bool) -> None:
+    def __init__(self, n_rows: int, decoding: Integers, *, bounded: bool) -> None:
         super().__init__(n_rows, decoding.shape[1])
         self.bounded = bounded
         self.decoding = decoding.astype(np.float64)

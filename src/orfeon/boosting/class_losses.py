@@ -21,9 +21,7 @@ from orfeon.kernels.gradient import leaf_updates, log_loss
 from orfeon.kernels.gradient import softmax as softmax_kernels
 from orfeon.kernels.gradient.exact_round import LOG_LOSS, MULTINOMIAL
 from orfeon.utils.jit import kernel_view
-from orfeon.utils.types import Floats
-
-Integers = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 #: Exponents are clipped to this, so that sums of exponentials stay finite.
 _LARGEST_EXPONENT = 300.0
@@ -88,7 +86,7 @@ class LogLoss(ClassLoss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         return _newton_steps(residuals, weights, leaves, n_leaves)
@@ -100,7 +98,7 @@ class LogLoss(ClassLoss):
         return np.asarray(expit(np.hstack([-scores, scores])))
 
 
-def _newton_steps(residuals: Floats, weights: Floats, leaves: Integers, n_leaves: int) -> Floats:
+def _newton_steps(residuals: Floats, weights: Floats, leaves: AnyIntegers, n_leaves: int) -> Floats:
     """A Newton step for each leaf, of at most ``LARGEST_STEP``, even without curvature."""
     steps: Floats = leaf_updates.newton_steps(
         leaves, residuals, kernel_view(weights), n_leaves, LARGEST_STEP
@@ -167,7 +165,7 @@ class MultinomialLoss(ClassLoss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         steps = _newton_steps(residuals, weights, leaves, n_leaves)
@@ -208,7 +206,7 @@ class ExponentialLoss(ClassLoss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         pull = residuals[0] * weights

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 
 from orfeon.boosting.class_losses import ClassLoss
-from orfeon.boosting.losses import LARGEST_STEP, Integers, Loss, sums_by_leaf
+from orfeon.boosting.losses import LARGEST_STEP, Loss, sums_by_leaf
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
+from orfeon.utils.types import AnyIntegers, Floats
 
 #: Newton steps to the constant to start from.
 _MOST_STEPS = 100
@@ -183,7 +183,7 @@ class CustomLoss(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         curvature = self.hessian(y, scores, weights)[0]

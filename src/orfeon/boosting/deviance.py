@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from orfeon.boosting.losses import Integers, Loss, sums_by_leaf, weighted_mean
-from orfeon.utils.types import Floats
+from orfeon.boosting.losses import Loss, sums_by_leaf, weighted_mean
+from orfeon.utils.types import AnyIntegers, Floats
 
 #: Logs of means are clipped to this in exponents, so that sums of them stay finite.
 _LARGEST_LOG = 350.0
@@ -95,13 +95,13 @@ class TweedieDeviance(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         return self._minima(y, scores, weights, leaves, n_leaves)[0]
 
     def _minima(
-        self, y: Floats, scores: Floats, weights: Floats, leaves: Integers, n_leaves: int
+        self, y: Floats, scores: Floats, weights: Floats, leaves: AnyIntegers, n_leaves: int
     ) -> tuple[Floats, Floats, Floats]:
         """The minimum of each leaf, and the sums that pull its mean up and down."""
         pull, push = self._terms(y, _clipped(scores[0]))
@@ -118,7 +118,7 @@ class TweedieDeviance(Loss):
         y: Floats,
         scores: Floats,
         weights: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
         l2: float,
         l1: float,

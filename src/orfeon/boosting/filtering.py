@@ -43,12 +43,11 @@ from orfeon.utils.documentation import documented
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Floats, Integers, Integers32
 from orfeon.utils.user_warning import warn_user
 
 __all__ = ["FilterBoostClassifier", "filtering_error"]
 
-Codes = npt.NDArray[np.int32]
 Sampling = Literal["stream", "weights", "resample"]
 
 #: What the first of three has more than the others where each votes for another class.
@@ -264,7 +263,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
     # -- deciding ------------------------------------------------------------------------------
 
-    def committee_votes(self, X: Any) -> Codes:
+    def committee_votes(self, X: Any) -> Integers32:
         """Class that each of the three of the top level votes for.
 
         Parameters

@@ -22,9 +22,7 @@ from orfeon.ensembles.base import seed_estimator
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.members.members import EstimatorMembers
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers32
 
 #: Entries of the matrix of errors multiplied at a time, and kept as floats at most.
 _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
@@ -59,11 +57,11 @@ class Voter:
             f"{classes.tolist()}, or their indices 0 to {len(classes) - 1}."
         )
 
-    def predict(self, X: Any) -> Codes:
+    def predict(self, X: Any) -> Integers32:
         """The class of each row."""
         return self.code(_outputs_of(self.classifier, X))
 
-    def code(self, answers: Any) -> Codes:
+    def code(self, answers: Any) -> Integers32:
         """Labels as class codes."""
         labels, where = np.unique(_one_column(answers, self.place), return_inverse=True)
         for label in labels.tolist():
@@ -81,9 +79,9 @@ class MemberVoter:
     """One member of a fitted ensemble, as an ensemble of one."""
 
     classifier: Any
-    codes: Codes
+    codes: Integers32
 
-    def predict(self, X: Any) -> Codes:
+    def predict(self, X: Any) -> Integers32:
         """The class of each row."""
         return np.asarray(self.codes[_adapt(self.classifier).answers(X)[0]])
 
@@ -145,8 +143,8 @@ def _is_fitted(classifier: Any) -> bool:
 class PoolMembers(EstimatorMembers):
     """Classifiers chosen from a pool; one chosen several times predicts once."""
 
-    def votes(self, X: Any) -> Codes:
-        answers: dict[int, Codes] = {}
+    def votes(self, X: Any) -> Integers32:
+        answers: dict[int, Integers32] = {}
         for voter in self.estimators:
             if id(voter) not in answers:
                 answers[id(voter)] = voter.predict(X)

@@ -20,9 +20,7 @@ import numpy.typing as npt
 
 from orfeon.kernels.gradient.exact_round import GIVEN, SQUARED_ERROR
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Integers = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 #: Maximum change of log odds by a Newton step. The third derivative of the log-loss is at most its
 #: second, h, so a step d lowers the loss by at least ``g d - h (exp|d| - |d| - 1)``, with g the
@@ -31,7 +29,7 @@ Integers = npt.NDArray[np.integer[Any]]
 LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
 
 
-def sums_by_leaf(leaves: Integers, terms: Floats, n_leaves: int) -> Floats:
+def sums_by_leaf(leaves: AnyIntegers, terms: Floats, n_leaves: int) -> Floats:
     sums = np.bincount(leaves.ravel(), weights=terms.ravel(), minlength=n_leaves)
     return np.asarray(sums, dtype=np.float64)
 
@@ -118,7 +116,7 @@ class Loss(ABC):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         """Value of each leaf, before shrinkage."""
@@ -128,7 +126,7 @@ class Loss(ABC):
         y: npt.NDArray[Any],
         scores: Floats,
         weights: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
         l2: float,
         l1: float,
@@ -160,7 +158,7 @@ class SquaredError(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         total = sums_by_leaf(leaves, residuals[0] * weights, n_leaves)
@@ -193,7 +191,7 @@ class QuantileError(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, self.alpha)
@@ -220,7 +218,7 @@ class AbsoluteError(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, 0.5)
@@ -266,7 +264,7 @@ class HuberError(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         difference = y - scores[0]
@@ -285,7 +283,7 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
 
 
 def grouped_quantiles(
-    values: Floats, weights: Floats, groups: Integers, n_groups: int, share: float
+    values: Floats, weights: Floats, groups: AnyIntegers, n_groups: int, share: float
 ) -> Floats:
     """The weighted quantile of each group, by one sort."""
     # Sorting by value and then, stably, by small integers is faster than sorting by both.

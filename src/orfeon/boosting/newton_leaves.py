@@ -21,9 +21,7 @@ from orfeon.boosting.losses import LARGEST_STEP, Loss
 from orfeon.growth.newton import Newton
 from orfeon.kernels.gradient import leaf_updates
 from orfeon.utils.jit import kernel_view
-from orfeon.utils.types import Floats
-
-Integers = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 
 def newton_leaf_values(
@@ -34,7 +32,7 @@ def newton_leaf_values(
     weights: Floats,
     gradients: Floats,
     hessians: Floats,
-    leaves: Integers,
+    leaves: AnyIntegers,
     bounds: Floats | None,
     n_leaves: int,
 ) -> Floats:

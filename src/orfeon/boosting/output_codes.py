@@ -25,12 +25,10 @@ from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.probabilities import CALIBRATE
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.documentation import documented
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 
-def draw_colouring(n_classes: int, rng: np.random.Generator) -> Codes:
+def draw_colouring(n_classes: int, rng: np.random.Generator) -> Integers:
     """Give a random half of the classes the colour 1."""
     if n_classes <= 2:
         return np.arange(n_classes)

@@ -22,9 +22,7 @@ from orfeon.forest import Forest
 from orfeon.forest.pruning import cut_at
 from orfeon.growth.newton import Grown
 from orfeon.kernels.cart.prune import weakest_links
-from orfeon.utils.types import Floats, Integers
-
-Leaves = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers, Integers32
 
 
 class Cut(NamedTuple):
@@ -48,7 +46,7 @@ class PrunedTrees:
         weights: npt.NDArray[Any],
         seeds: npt.NDArray[np.uint64],
         candidates: Integers | None = None,
-    ) -> tuple[Forest, Leaves]:
+    ) -> tuple[Forest, Integers32]:
         forest, leaves = self.trees.grow(residuals, weights, seeds, candidates)
         cut = prune_by_gains(forest, split_gains(forest, forest.value[:, 0]), self.alpha)
         return cut.forest, _leaves_left(forest, cut, leaves)
@@ -101,7 +99,7 @@ def prune_by_gains(forest: Forest, gains: Floats, alpha: float) -> Cut:
     return Cut(cut_at(forest, cut), kept, (np.cumsum(is_left) - 1)[ends])
 
 
-def _leaves_left(forest: Forest, cut: Cut, leaves: Leaves) -> Leaves:
+def _leaves_left(forest: Forest, cut: Cut, leaves: Integers32) -> Integers32:
     """Leaf of each row in each pruned tree, counted from its root."""
     place = cut.place[leaves + forest.tree_start[:-1, None]]
     return np.asarray(place - cut.forest.tree_start[:-1, None], dtype=np.int32)

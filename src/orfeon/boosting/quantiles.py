@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orfeon.boosting.losses import Integers, Loss, QuantileError
-from orfeon.utils.types import Floats
+from orfeon.boosting.losses import Loss, QuantileError
+from orfeon.utils.types import AnyIntegers, Floats
 
 
 def read_levels(alpha: Any) -> tuple[float, ...]:
@@ -69,7 +69,7 @@ class QuantileErrors(Loss):
         scores: Floats,
         weights: Floats,
         residuals: Floats,
-        leaves: Integers,
+        leaves: AnyIntegers,
         n_leaves: int,
     ) -> Floats:
         values = np.zeros(n_leaves)

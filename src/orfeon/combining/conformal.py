@@ -36,13 +36,13 @@ from orfeon.combining.fitting import (
 from orfeon.combining.out_of_fold import Split, Units
 from orfeon.members import adapt
 from orfeon.uncertainty.jackknife import jackknife_intervals, plus_intervals
-from orfeon.uncertainty.left_out import Bits, LeftOutSamples, is_chosen
+from orfeon.uncertainty.left_out import LeftOutSamples, is_chosen
 from orfeon.uncertainty.prediction_sets import PredictionSetsMixin, UnseenShares
 from orfeon.uncertainty.ranks import check_coverage
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Bits, Floats, Integers
 
 #: Bounds of models without a sample that are held at once.
 _BOUNDS = 1 << 21

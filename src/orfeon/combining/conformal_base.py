@@ -23,10 +23,10 @@ from orfeon.combining.fitting import (
     is_frozen,
     seeded_clone,
 )
-from orfeon.combining.out_of_fold import Split, Units, read_splits
+from orfeon.combining.out_of_fold import Split, Units, check_leaves_samples, read_splits
 from orfeon.data.training_set import relative_weights
 from orfeon.members import adapt
-from orfeon.members.adapter import NoOutOfBagError
+from orfeon.members.protocol import NoOutOfBagError
 from orfeon.trees.base import LIMITS
 from orfeon.uncertainty.left_out import LeftOutSamples, pack
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
@@ -138,11 +138,7 @@ class Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: i
 
     def _learn_by_folds(self, base: Any, units: Units, X: Any) -> None:
         splits = read_splits(self.cv, units, X)
-        if not all(len(split.train) for split in splits):
-            raise ValueError(
-                "all samples are copies of 1 sample, so nothing is left to train on when it is "
-                "predicted; give at least two different ones."
-            )
+        check_leaves_samples(splits)
         everything = np.arange(len(units))
         parts = [everything, *(split.train for split in splits)]
         whole, *models = Parallel(n_jobs=self.n_jobs)(

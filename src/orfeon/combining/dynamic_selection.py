@@ -7,6 +7,7 @@ from functools import reduce
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -30,6 +31,7 @@ from orfeon.members import Members, adapt
 from orfeon.members.vote_input import codes_of_labels
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.utils import saved
+from orfeon.utils.row_threads import RowThreads
 from orfeon.utils.scikit_learn import (
     HasMethods,
     Interval,
@@ -393,8 +395,8 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         confidence = reduce(np.maximum, supports.T)  # much faster than max over the last axis
         known, neighbours = self._known, self._neighbours()
         weights = np.empty(votes.shape)
-        for first in range(0, len(rows), _ROWS):
-            some = slice(first, first + _ROWS)
+
+        def weigh(some: slice) -> None:
             features = meta_features(
                 neighbours.regions(points[some]),
                 profile_regions(votes[some], known, self.sample_weights_, None),
@@ -404,6 +406,8 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
                 self.n_neighbors,
             )
             weights[some] = meta_weights(self.meta_estimator_, features)
+
+        RowThreads(joblib.effective_n_jobs(self.n_jobs)).map(weigh, len(rows), _ROWS)
         return weights
 
     def _weigh_by_cluster(self, points: Floats, known: Known) -> Floats:

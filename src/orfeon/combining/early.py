@@ -33,8 +33,9 @@ from orfeon.combining.vote_stability import (
 )
 from orfeon.forest import PER_NODE, Forest
 from orfeon.members import Members, adapt, unpruned
-from orfeon.members.adapter import EnsembleInPipeline, MembersNotVotingError
+from orfeon.members.adapter import EnsembleInPipeline
 from orfeon.members.members import CommitteeMembers, FromEach
+from orfeon.members.protocol import MembersNotVotingError
 from orfeon.members.vote_input import is_deprecated_matrix
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers

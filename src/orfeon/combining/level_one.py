@@ -19,7 +19,7 @@ from orfeon.combining.fitting import Method, is_frozen
 from orfeon.combining.out_of_fold import Units, are_informative
 from orfeon.ensembles.ensemble import was_trained_on
 from orfeon.members import adapt
-from orfeon.members.adapter import NoOutOfBagError
+from orfeon.members.protocol import NoOutOfBagError
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
 from orfeon.utils.types import Floats, Mask
 from orfeon.utils.user_warning import AdvisedWarning, warn_user

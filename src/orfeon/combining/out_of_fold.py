@@ -83,6 +83,15 @@ def check_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> list[Split]:
     return found
 
 
+def check_leaves_samples(splits: Iterable[Split]) -> None:
+    """Reject folds of which one is all there is."""
+    if not all(len(split.train) for split in splits):
+        raise ValueError(
+            "all samples are copies of 1 sample, so nothing is left to train on when it is "
+            "predicted; give at least two different ones."
+        )
+
+
 def out_of_fold(
     estimators: Sequence[Any],
     X: Any,
@@ -111,11 +120,7 @@ def out_of_fold(
         classes = np.unique(y)
     if splits is None:
         splits = splits_of(fold_numbers(X, y, weights, n_folds, rng, by_class=are_classifiers))
-    if not all(len(split.train) for split in splits):
-        raise ValueError(
-            "all samples are copies of 1 sample, so nothing is left to train on when it is "
-            "predicted; give at least two different ones."
-        )
+    check_leaves_samples(splits)
     called = [type(e).__name__ for e in estimators] if names is None else names
     if classes is not None:
         _check_known(estimators, classes, called)

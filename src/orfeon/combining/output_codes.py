@@ -42,9 +42,8 @@ from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, StrOptions, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Signs
 
-Code = npt.NDArray[np.int8]
 NamedCode = Literal["auto", "exhaustive", "random", "one_vs_rest", "one_vs_one"]
 
 #: Maximum number of classes of an exhaustive code, which then has 511 members.
@@ -60,7 +59,7 @@ _SIDES = np.array([-1, 1])
 # -- codes -----------------------------------------------------------------------------------------
 
 
-def exhaustive_code(n_classes: int) -> Code:
+def exhaustive_code(n_classes: int) -> Signs:
     """A code with all ways to split the classes into two groups.
 
     Parameters
@@ -94,7 +93,7 @@ def exhaustive_code(n_classes: int) -> Code:
     return (2 * np.concatenate([first, others]) - 1).astype(np.int8)
 
 
-def random_code(n_classes: int, n_columns: int, rng: np.random.Generator) -> Code:
+def random_code(n_classes: int, n_columns: int, rng: np.random.Generator) -> Signs:
     """The random code, out of 200, whose words are farthest apart.
 
     Parameters
@@ -158,14 +157,14 @@ def least_distance(code: npt.NDArray[Any]) -> int:
     return int(opposed[pairs].min()) if len(pairs[0]) else words.shape[1]
 
 
-def _least_difference(code: Code) -> int:
+def _least_difference(code: Signs) -> int:
     """Positions in which the two most similar columns differ, up to negation."""
     columns = code.T.astype(np.float64)
     agreement = np.abs(columns @ columns.T)[np.triu_indices(len(columns), 1)]
     return int((code.shape[0] - agreement.max(initial=0)) // 2)
 
 
-def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Code:
+def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Signs:
     if name == "one_vs_rest" and n_classes > 2:
         return (2 * np.eye(n_classes) - 1).astype(np.int8)
     if name == "one_vs_one" or n_classes <= 2:
@@ -252,7 +251,7 @@ class OutputCodeClassifier(
         "random_state": LIMITS["random_state"],
     }
 
-    code_book_: Code
+    code_book_: Signs
     estimators_: list[Any]
 
     def __init__(
@@ -336,7 +335,7 @@ class OutputCodeClassifier(
                         progress.update()
         return self
 
-    def _code(self, rng: np.random.Generator) -> Code:
+    def _code(self, rng: np.random.Generator) -> Signs:
         given: Any = self.code
         if isinstance(given, str):
             return named_code(given, len(self.classes_), rng)  # type: ignore[arg-type]
@@ -407,7 +406,7 @@ class OutputCodeClassifier(
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
 
-def _fit_member(base: Any, seed: int, table: Any, side: Code, weights: Floats) -> Any:
+def _fit_member(base: Any, seed: int, table: Any, side: Signs, weights: Floats) -> Any:
     """Train a member on the classes that it sees."""
     seen = np.flatnonzero(side)
     rows = table if len(seen) == len(side) else _safe_indexing(table, seen)
@@ -416,7 +415,7 @@ def _fit_member(base: Any, seed: int, table: Any, side: Code, weights: Floats) -
     )
 
 
-def check_code(code: Any, n_classes: int) -> Code:
+def check_code(code: Any, n_classes: int) -> Signs:
     """Check a user's code."""
     given = np.asarray(code)
     if given.ndim != 2 or len(given) != n_classes or not given.shape[1]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orfeon.data.schema import FloatMatrix, Schema
+from orfeon.data.schema import Schema
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
@@ -12,7 +13,7 @@ class EncodedRows:
     """Rows as numbers, checked; estimators of this schema take them as they are."""
 
     schema: Schema
-    values: FloatMatrix
+    values: Floats
 
     @property
     def shape(self) -> tuple[int, int]:

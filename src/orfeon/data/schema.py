@@ -19,8 +19,8 @@ import numpy.typing as npt
 from orfeon.data.columns import Column, infinity_error
 from orfeon.data.frames import Names, check_shape, default_name, label, read_table
 from orfeon.utils import saved
+from orfeon.utils.types import Floats
 
-FloatMatrix = npt.NDArray[np.float64]
 CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
 Categories = tuple[str | bool | int | float, ...] | None
 
@@ -138,7 +138,7 @@ class Schema:
         *,
         as_given: bool = False,
         max_categories: int = MAX_CATEGORIES,
-    ) -> tuple[Schema, FloatMatrix]:
+    ) -> tuple[Schema, Floats]:
         """Learn the schema of ``X`` and encode ``X``, reading it once.
 
         Parameters
@@ -262,7 +262,7 @@ class Schema:
         """Name of a feature, or x0, x1... without names."""
         return default_name(feature) if self.names is None else self.names[feature]
 
-    def decode(self, encoded: FloatMatrix) -> npt.NDArray[Any]:
+    def decode(self, encoded: Floats) -> npt.NDArray[Any]:
         """Turn encoded rows back into values.
 
         Parameters
@@ -291,7 +291,7 @@ class Schema:
                 table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
         return table
 
-    def encode(self, X: Any, *, mark_unseen: Iterable[int] = ()) -> FloatMatrix:
+    def encode(self, X: Any, *, mark_unseen: Iterable[int] = ()) -> Floats:
         """Turn a table of this schema into numbers.
 
         Parameters
@@ -314,10 +314,8 @@ class Schema:
         self._check_features(len(columns), names)
         return self._encode_columns(columns, mark_unseen)
 
-    def _encode_columns(
-        self, columns: list[Column], mark_unseen: Iterable[int] = ()
-    ) -> FloatMatrix:
-        encoded: FloatMatrix | None = None
+    def _encode_columns(self, columns: list[Column], mark_unseen: Iterable[int] = ()) -> Floats:
+        encoded: Floats | None = None
         marked = set(mark_unseen)
         for j, (column, categories) in enumerate(zip(columns, self._named, strict=True)):
             if categories is None:
@@ -350,7 +348,7 @@ class Schema:
                 "features as input."
             )
 
-    def _finite(self, numbers: npt.NDArray[Any]) -> FloatMatrix:
+    def _finite(self, numbers: npt.NDArray[Any]) -> Floats:
         """The matrix as contiguous floats; infinite values are an error."""
         with np.errstate(over="ignore", invalid="ignore"):
             encoded = np.ascontiguousarray(numbers, dtype=np.float64)

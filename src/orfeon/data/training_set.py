@@ -21,7 +21,7 @@ from orfeon.data.schema import Schema
 from orfeon.data.sparse import SparseTable
 from orfeon.utils.row_threads import RowThreads
 from orfeon.utils.scikit_learn import _check_sample_weight, _safe_indexing
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Floats, Integers, Words
 
 #: Maximum number of copies made of samples with integer weights, unless it is ten per row.
 MAX_UNITS = 10_000_000
@@ -161,7 +161,7 @@ def _take_rows(X: Any, rows: Integers, n_threads: int) -> Any:
     return taken
 
 
-def _stable_order(hashes: Hashes, weights: Floats) -> Integers:
+def _stable_order(hashes: npt.NDArray[np.uint64], weights: Floats) -> Integers:
     """The order by hash, then by weight; equal samples stay in theirs."""
     order = np.argsort(hashes)  # several times as fast, and stable where no two are equal
     ordered = hashes[order]
@@ -258,13 +258,11 @@ def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
         )
 
 
-Hashes = npt.NDArray[np.uint64]
-
 #: Values hashed at once: with what is made of them, they fit in the cache.
 _BLOCK = 1 << 15
 
 
-def hash_rows(X: Any, y: npt.NDArray[Any], n_threads: int = 1) -> Hashes:
+def hash_rows(X: Any, y: npt.NDArray[Any], n_threads: int = 1) -> Words:
     """Hash of each sample's values and target."""
     n_rows, n_features = X.shape
     factors = _mix(np.arange(1, n_features + 2, dtype=np.uint64)) | np.uint64(1)
@@ -283,14 +281,14 @@ def hash_rows(X: Any, y: npt.NDArray[Any], n_threads: int = 1) -> Hashes:
     return hashes
 
 
-def _hash_target(y: npt.NDArray[Any]) -> Hashes:
+def _hash_target(y: npt.NDArray[Any]) -> Words:
     if y.ndim == 1:
         return _words(y)
     factors = _mix(np.arange(1, y.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
     return np.asarray(_mix((_words(y) * factors).sum(axis=1, dtype=np.uint64)))
 
 
-def _hash_stored(X: Any, factors: Hashes) -> Hashes:
+def _hash_stored(X: Any, factors: Words) -> Words:
     """The same sum over the features of sparse rows: that of zeros, corrected where others are."""
     zero = _words(np.zeros(1))[0]
     changes = (_words(X.data) - zero) * factors[X.indices]
@@ -313,7 +311,7 @@ def same_rows(one: Any, other: Any) -> npt.NDArray[np.bool_]:
     return np.asarray(equal)
 
 
-def _mix(words: Hashes) -> Hashes:
+def _mix(words: Words) -> Words:
     """Scramble the bits of some words (the finaliser of splitmix64)."""
     words = words ^ (words >> np.uint64(30))
     words *= np.uint64(0xBF58476D1CE4E5B9)
@@ -323,7 +321,7 @@ def _mix(words: Hashes) -> Hashes:
     return words
 
 
-def _words(values: npt.NDArray[Any]) -> Hashes:
+def _words(values: npt.NDArray[Any]) -> Words:
     """Numbers as words; equal numbers, and all missing values, have equal words."""
     numbers = np.array(values, dtype=np.float64, order="C")
     numbers += 0.0  # -0.0 becomes 0.0

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
-FloatArray = npt.NDArray[np.float64]
-LabelArray = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats
+
 RandomState = int | np.integer[Any] | np.random.Generator | np.random.RandomState | None
 
 # Farther away, rounding hides which of two centres a point is nearer to.
@@ -77,8 +77,8 @@ def check_priors(priors: Sequence[float], n_classes: int) -> tuple[float, ...]:
     return tuple(float(value) for value in values / total)
 
 
-def check_points(X: npt.ArrayLike, n_features: int) -> FloatArray:
-    points: FloatArray = check_array(X, dtype=np.float64, input_name="X")
+def check_points(X: npt.ArrayLike, n_features: int) -> Floats:
+    points: Floats = check_array(X, dtype=np.float64, input_name="X")
     if points.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, got {points.shape[1]}")
     largest = float(np.max(np.abs(points)))

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from scipy.special import softmax
 
 from orfeon.datasets._checks import (
-    FloatArray,
-    LabelArray,
     RandomState,
     as_generator,
     check_integer,
@@ -22,6 +20,7 @@ from orfeon.datasets._checks import (
     check_priors,
     check_real,
 )
+from orfeon.utils.types import Floats, Integers
 
 
 class BayesErrorEstimate(NamedTuple):
@@ -58,7 +57,7 @@ class Problem(ABC):
     @abstractmethod
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, npt.NDArray[Any]]:
+    ) -> tuple[Floats, npt.NDArray[Any]]:
         """Draw independent samples.
 
         Parameters
@@ -102,7 +101,7 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray: ...
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> Floats: ...
 
     def estimate_bayes_error(
         self, n_samples: int = 100_000, *, random_state: RandomState = None
@@ -153,20 +152,20 @@ class ClassificationProblem(Problem):
             object.__setattr__(self, "priors", check_priors(self.priors, self.n_classes))
 
     @property
-    def class_priors(self) -> FloatArray:
+    def class_priors(self) -> Floats:
         """Probability of each class: ``priors``, or the problem's own."""
         return np.array(self._own_priors() if self.priors is None else self.priors)
 
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, LabelArray]:
+    ) -> tuple[Floats, Integers]:
         n_samples = check_integer("n_samples", n_samples, 1)
         rng = as_generator(random_state)
         classes = rng.choice(self.n_classes, size=n_samples, p=self.class_priors).astype(np.int64)
         return self._draw_given_classes(classes, rng), classes
 
     @abstractmethod
-    def posterior(self, X: npt.ArrayLike) -> FloatArray:
+    def posterior(self, X: npt.ArrayLike) -> Floats:
         """Probability of each class given x.
 
         Parameters
@@ -180,24 +179,24 @@ class ClassificationProblem(Problem):
             Rows sum to one.
         """
 
-    def predict(self, X: npt.ArrayLike) -> LabelArray:
-        labels: LabelArray = np.argmax(self.posterior(X), axis=1).astype(np.int64)
+    def predict(self, X: npt.ArrayLike) -> Integers:
+        labels: Integers = np.argmax(self.posterior(X), axis=1).astype(np.int64)
         return labels
 
     def _own_priors(self) -> tuple[float, ...]:
         return (1 / self.n_classes,) * self.n_classes
 
     @abstractmethod
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray: ...
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats: ...
 
-    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> Floats:
         return np.asarray(y != predictions, dtype=np.float64)
 
 
 class DensityProblem(ClassificationProblem):
     """A classification problem given by the density of the features in each class."""
 
-    def log_densities(self, X: npt.ArrayLike) -> FloatArray:
+    def log_densities(self, X: npt.ArrayLike) -> Floats:
         """Logarithm of each class's density at each point.
 
         Parameters
@@ -212,17 +211,17 @@ class DensityProblem(ClassificationProblem):
         """
         return self._log_densities(check_points(X, self.n_features))
 
-    def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        result: FloatArray = softmax(self.log_densities(X) + self._log_priors(), axis=1)
+    def posterior(self, X: npt.ArrayLike) -> Floats:
+        result: Floats = softmax(self.log_densities(X) + self._log_priors(), axis=1)
         return result
 
     @abstractmethod
-    def _log_densities(self, points: FloatArray) -> FloatArray:
+    def _log_densities(self, points: Floats) -> Floats:
         """Log-densities at valid points."""
 
-    def _log_priors(self) -> FloatArray:
+    def _log_priors(self) -> Floats:
         with np.errstate(divide="ignore"):  # a class of prior 0 has posterior 0
-            result: FloatArray = np.log(self.class_priors)
+            result: Floats = np.log(self.class_priors)
         return result
 
 
@@ -252,17 +251,17 @@ class RegressionProblem(Problem):
     @abstractmethod
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, FloatArray]: ...
+    ) -> tuple[Floats, Floats]: ...
 
-    def predict(self, X: npt.ArrayLike) -> FloatArray:
+    def predict(self, X: npt.ArrayLike) -> Floats:
         return self._regression_function(check_points(X, self.n_features))
 
     def bayes_error(self) -> float:
         return self.noise**2
 
     @abstractmethod
-    def _regression_function(self, points: FloatArray) -> FloatArray:
+    def _regression_function(self, points: Floats) -> Floats:
         """Noiseless targets at valid points."""
 
-    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> Floats:
         return np.asarray((y - predictions) ** 2, dtype=np.float64)

@@ -15,19 +15,19 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import ncx2
 
-from orfeon.datasets._checks import FloatArray, LabelArray
 from orfeon.datasets._problem import DensityProblem
+from orfeon.utils.types import Floats, Integers
 
 
-def log_spherical_density(points: FloatArray, mean: FloatArray, spread: float = 1.0) -> FloatArray:
+def log_spherical_density(points: Floats, mean: Floats, spread: float = 1.0) -> Floats:
     """Logarithm of the density of N(mean, spread^2 I) at each point."""
     differences = (points - mean) / spread
     squared = np.einsum("ij,ij->i", differences, differences)
-    result: FloatArray = -0.5 * squared - points.shape[1] * math.log(spread * math.sqrt(2 * np.pi))
+    result: Floats = -0.5 * squared - points.shape[1] * math.log(spread * math.sqrt(2 * np.pi))
     return result
 
 
-def _noncentral_chi2_cdf(x: FloatArray, degrees: int, noncentrality: FloatArray) -> FloatArray:
+def _noncentral_chi2_cdf(x: Floats, degrees: int, noncentrality: Floats) -> Floats:
     """The distribution function, also far from the centre, where SciPy's is NaN.
 
     There the distance is nearly normal: the terms left out are of order degrees / noncentrality.
@@ -35,7 +35,7 @@ def _noncentral_chi2_cdf(x: FloatArray, degrees: int, noncentrality: FloatArray)
     near = np.minimum(noncentrality, 1e8)
     root = np.sqrt(np.maximum(noncentrality, 1e8))
     far = ndtr(np.sqrt(x) - root - (degrees - 1) / (2 * root))
-    result: FloatArray = np.where(noncentrality <= 1e8, ncx2.cdf(x, degrees, near), far)
+    result: Floats = np.where(noncentrality <= 1e8, ncx2.cdf(x, degrees, near), far)
     return result
 
 
@@ -44,20 +44,18 @@ class SphericalGaussians(DensityProblem):
     """Two classes, each a Gaussian with its own mean and its own spread in every direction."""
 
     @abstractmethod
-    def _means(self) -> FloatArray:
+    def _means(self) -> Floats:
         """The two means, of shape (2, n_features)."""
 
     def _spreads(self) -> tuple[float, float]:
         return 1.0, 1.0
 
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats:
         noise = rng.standard_normal((classes.size, self.n_features))
-        result: FloatArray = (
-            self._means()[classes] + np.array(self._spreads())[classes, None] * noise
-        )
+        result: Floats = self._means()[classes] + np.array(self._spreads())[classes, None] * noise
         return result
 
-    def _log_densities(self, points: FloatArray) -> FloatArray:
+    def _log_densities(self, points: Floats) -> Floats:
         pairs = zip(self._means(), self._spreads(), strict=True)
         return np.column_stack([log_spherical_density(points, *pair) for pair in pairs])
 

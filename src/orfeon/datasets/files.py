@@ -150,14 +150,18 @@ def _chosen(n_rows: int, size: int, random_state: int) -> Any:
     return np.sort(generator.choice(n_rows, size, replace=False))
 
 
-def _read_parquet(source: Source, rows: int | None, random_state: int) -> Any:
+def import_parquet(name: str) -> tuple[Any, Any]:
+    """The modules ``pyarrow`` and ``pyarrow.parquet``, to read a file of some name."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise UserError(
-            f"{source.name} is a Parquet file: install orfeon[parquet] to read it."
-        ) from error
+        raise UserError(f"{name} is a Parquet file: install orfeon[parquet] to read it.") from error
+    return pyarrow, parquet
+
+
+def _read_parquet(source: Source, rows: int | None, random_state: int) -> Any:
+    pyarrow, parquet = import_parquet(source.name)
     if source.packing != "none":
         raise UserError(f"{source.name} is a compressed Parquet file: decompress it first.")
     try:

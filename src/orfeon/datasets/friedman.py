@@ -18,22 +18,23 @@ from dataclasses import dataclass
 import numpy as np
 import sklearn.datasets
 
-from orfeon.datasets._checks import FloatArray, RandomState, as_generator, check_integer
+from orfeon.datasets._checks import RandomState, as_generator, check_integer
 from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import RegressionProblem
+from orfeon.utils.types import Floats
 
 
 class _Friedman(RegressionProblem):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> tuple[Floats, Floats]:
         n_samples = check_integer("n_samples", n_samples, 1)
         # scikit-learn's generators do not take numpy's Generator.
         seed = int(as_generator(random_state).integers(2**32))
         return self._draw(n_samples, seed)
 
     @abstractmethod
-    def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    def _draw(self, n_samples: int, seed: int) -> tuple[Floats, Floats]:
         """Draw samples with scikit-learn's generator."""
 
 
@@ -64,15 +65,15 @@ class Friedman1(_Friedman):
         check_integer("n_features", self.n_features, 5)
         super().__post_init__()
 
-    def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    def _draw(self, n_samples: int, seed: int) -> tuple[Floats, Floats]:
         X, y = sklearn.datasets.make_friedman1(
             n_samples, n_features=self.n_features, noise=self.noise, random_state=seed
         )
         return X, y
 
-    def _regression_function(self, points: FloatArray) -> FloatArray:
+    def _regression_function(self, points: Floats) -> Floats:
         x1, x2, x3, x4, x5 = points[:, :5].T
-        result: FloatArray = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
+        result: Floats = 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
         return result
 
 
@@ -103,13 +104,13 @@ class Friedman2(_Circuit):
 
     noise: float = 125.0
 
-    def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    def _draw(self, n_samples: int, seed: int) -> tuple[Floats, Floats]:
         X, y = sklearn.datasets.make_friedman2(n_samples, noise=self.noise, random_state=seed)
         return X, y
 
-    def _regression_function(self, points: FloatArray) -> FloatArray:
+    def _regression_function(self, points: Floats) -> Floats:
         x1, x2, x3, x4 = points.T
-        result: FloatArray = np.hypot(x1, x2 * x3 - 1 / (x2 * x4))
+        result: Floats = np.hypot(x1, x2 * x3 - 1 / (x2 * x4))
         return result
 
 
@@ -133,13 +134,13 @@ class Friedman3(_Circuit):
 
     noise: float = 0.1
 
-    def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    def _draw(self, n_samples: int, seed: int) -> tuple[Floats, Floats]:
         X, y = sklearn.datasets.make_friedman3(n_samples, noise=self.noise, random_state=seed)
         return X, y
 
-    def _regression_function(self, points: FloatArray) -> FloatArray:
+    def _regression_function(self, points: Floats) -> Floats:
         x1, x2, x3, x4 = points.T
-        result: FloatArray = np.arctan((x2 * x3 - 1 / (x2 * x4)) / x1)
+        result: Floats = np.arctan((x2 * x3 - 1 / (x2 * x4)) / x1)
         return result
 
 
@@ -150,7 +151,7 @@ def make_friedman1(
     n_features: int = 10,
     noise: float = 1.0,
     random_state: RandomState = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Draw samples of Friedman's first regression problem, see :class:`Friedman1`.
 
     Parameters
@@ -181,7 +182,7 @@ def make_friedman1(
 @documented
 def make_friedman2(
     n_samples: int = 300, *, noise: float = 125.0, random_state: RandomState = None
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Draw samples of Friedman's second regression problem, see :class:`Friedman2`.
 
     Parameters
@@ -211,7 +212,7 @@ def make_friedman2(
 @documented
 def make_friedman3(
     n_samples: int = 300, *, noise: float = 0.1, random_state: RandomState = None
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Floats, Floats]:
     """Draw samples of Friedman's third regression problem, see :class:`Friedman3`.
 
     Parameters

@@ -20,16 +20,11 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from orfeon.datasets._checks import (
-    FloatArray,
-    LabelArray,
-    RandomState,
-    check_integer,
-    check_real,
-)
+from orfeon.datasets._checks import RandomState, check_integer, check_real
 from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import DensityProblem
 from orfeon.datasets._spherical import SphericalGaussians, log_spherical_density
+from orfeon.utils.types import Floats, Integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +58,7 @@ class TwoNorm(SphericalGaussians):
         check_integer("n_features", self.n_features, 1)
         super().__post_init__()
 
-    def _means(self) -> FloatArray:
+    def _means(self) -> Floats:
         centre = np.full(self.n_features, 2 / math.sqrt(self.n_features))
         return np.stack([centre, -centre])
 
@@ -102,7 +97,7 @@ class RingNorm(SphericalGaussians):
         check_real("mean_norm", self.mean_norm, above=0, below=math.inf, closed="left")
         super().__post_init__()
 
-    def _means(self) -> FloatArray:
+    def _means(self) -> Floats:
         a = self.mean_norm / math.sqrt(self.n_features)
         return np.stack([np.zeros(self.n_features), np.full(self.n_features, a)])
 
@@ -136,19 +131,19 @@ class ThreeNorm(DensityProblem):
         check_integer("n_features", self.n_features, 2)
         super().__post_init__()
 
-    def _centres(self) -> tuple[FloatArray, FloatArray]:
+    def _centres(self) -> tuple[Floats, Floats]:
         """The mean of one half of class 0 (the other half has its opposite), and of class 1."""
         straight = np.full(self.n_features, 2 / math.sqrt(self.n_features))
         alternating = np.where(np.arange(self.n_features) % 2 == 0, straight, -straight)
         return straight, alternating
 
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats:
         straight, alternating = self._centres()
         signs = rng.choice([-1.0, 1.0], size=classes.size)
         centres = np.where(classes[:, None] == 0, signs[:, None] * straight, alternating)
         return centres + rng.standard_normal(centres.shape)
 
-    def _log_densities(self, points: FloatArray) -> FloatArray:
+    def _log_densities(self, points: Floats) -> Floats:
         straight, alternating = self._centres()
         halves = np.logaddexp(
             log_spherical_density(points, straight), log_spherical_density(points, -straight)
@@ -161,7 +156,7 @@ class ThreeNorm(DensityProblem):
         return _error_of_two_halves(self.class_priors, 2.0, along, math.sqrt(4 - along**2))
 
 
-def _error_of_two_halves(priors: FloatArray, half: float, along: float, across: float) -> float:
+def _error_of_two_halves(priors: Floats, half: float, along: float, across: float) -> float:
     """Bayes error of a class of two equal halves, N(+-c, I) with |c| = half, against another.
 
     Only two directions matter: s along c and t along the part of the mean of class 1 orthogonal to
@@ -231,7 +226,7 @@ class GaussianClouds(SphericalGaussians):
     def _own_priors(self) -> tuple[float, ...]:
         return 0.95, 0.05
 
-    def _means(self) -> FloatArray:
+    def _means(self) -> Floats:
         return np.array(self.means, dtype=np.float64)
 
     def _spreads(self) -> tuple[float, float]:
@@ -282,13 +277,13 @@ class ThreeClouds(DensityProblem):
     def _own_priors(self) -> tuple[float, ...]:
         return 0.9, 0.1
 
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats:
         clouds = np.where(classes == 0, rng.integers(0, 2, classes.size), 2)
         noise = rng.standard_normal((classes.size, self.n_features))
-        result: FloatArray = np.array(self.means)[clouds] + self.spread * noise
+        result: Floats = np.array(self.means)[clouds] + self.spread * noise
         return result
 
-    def _log_densities(self, points: FloatArray) -> FloatArray:
+    def _log_densities(self, points: Floats) -> Floats:
         first, second, rare = (
             log_spherical_density(points, np.array(mean), self.spread) for mean in self.means
         )
@@ -339,7 +334,7 @@ def make_twonorm(
     n_features: int = 20,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw samples of the twonorm problem, see :class:`TwoNorm`.
 
     Parameters
@@ -375,7 +370,7 @@ def make_ringnorm(
     mean_norm: float = 2.0,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw samples of the ringnorm problem, see :class:`RingNorm`.
 
     Parameters
@@ -410,7 +405,7 @@ def make_threenorm(
     n_features: int = 20,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw samples of the threenorm problem, see :class:`ThreeNorm`.
 
     Parameters
@@ -446,7 +441,7 @@ def make_gaussian_clouds(
     spreads: Sequence[float] = (1.0, 1.0),
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw two Gaussian clouds of very different size, see :class:`GaussianClouds`.
 
     Parameters
@@ -482,7 +477,7 @@ def make_three_clouds(
     spread: float = 0.6,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw three Gaussian clouds, two of the majority and one of the minority.
 
     Parameters

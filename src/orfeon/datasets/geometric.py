@@ -23,8 +23,6 @@ import numpy.typing as npt
 from scipy.stats import chi2
 
 from orfeon.datasets._checks import (
-    FloatArray,
-    LabelArray,
     RandomState,
     as_generator,
     check_integer,
@@ -33,6 +31,7 @@ from orfeon.datasets._checks import (
 )
 from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import ClassificationProblem
+from orfeon.utils.types import Floats, Integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +49,13 @@ class RegionProblem(ClassificationProblem):
 
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, LabelArray]:
+    ) -> tuple[Floats, Integers]:
         rng = as_generator(random_state)
         X, regions = super().sample(n_samples, random_state=rng)
         flipped = rng.random(regions.size) < self.label_noise
         return X, np.where(flipped, 1 - regions, regions)
 
-    def posterior(self, X: npt.ArrayLike) -> FloatArray:
+    def posterior(self, X: npt.ArrayLike) -> Floats:
         regions = self._region(check_points(X, self.n_features))
         second = np.where(regions == 1, 1 - self.label_noise, self.label_noise)
         return np.column_stack([1 - second, second])
@@ -65,21 +64,21 @@ class RegionProblem(ClassificationProblem):
         return float(self.label_noise)
 
     @abstractmethod
-    def _region(self, points: FloatArray) -> LabelArray:
+    def _region(self, points: Floats) -> Integers:
         """The region, 0 or 1, of each point."""
 
     @abstractmethod
-    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
+    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> Floats:
         """Draw points whose distribution inside ``region`` is right; some may lie outside it."""
 
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats:
         X = np.empty((classes.size, self.n_features))
         for region in range(self.n_classes):
             rows = np.flatnonzero(classes == region)
             X[rows] = self._draw_in_region(rows.size, region, rng)
         return X
 
-    def _draw_in_region(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
+    def _draw_in_region(self, n: int, region: int, rng: np.random.Generator) -> Floats:
         """Draw by rejection, so that a label never disagrees with its point by rounding."""
         accepted = np.empty((0, self.n_features))
         while accepted.shape[0] < n:
@@ -111,10 +110,10 @@ class Diagonal(RegionProblem):
         """Number of columns of X: 2."""
         return 2
 
-    def _region(self, points: FloatArray) -> LabelArray:
+    def _region(self, points: Floats) -> Integers:
         return (points[:, 1] > points[:, 0]).astype(np.int64)
 
-    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
+    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> Floats:
         return rng.random((n, 2))
 
 
@@ -156,11 +155,11 @@ class Circle(RegionProblem):
         inside = math.pi * self.radius**2
         return 1 - inside, inside
 
-    def _region(self, points: FloatArray) -> LabelArray:
+    def _region(self, points: Floats) -> Integers:
         distances = np.hypot(points[:, 0] - 0.5, points[:, 1] - 0.5)
         return (distances <= self.radius).astype(np.int64)
 
-    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
+    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> Floats:
         points = rng.random((n, 2))
         if region == 1:  # only the square around the circle, which may be a small part of the whole
             points = 0.5 + self.radius * (2 * points - 1)
@@ -196,11 +195,11 @@ class NestedSpheres(RegionProblem):
         check_integer("n_features", self.n_features, 1)
         super().__post_init__()
 
-    def _region(self, points: FloatArray) -> LabelArray:
+    def _region(self, points: Floats) -> Integers:
         squared = np.einsum("ij,ij->i", points, points)
         return np.asarray(squared > chi2.median(self.n_features), dtype=np.int64)
 
-    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
+    def _candidates(self, n: int, region: int, rng: np.random.Generator) -> Floats:
         return rng.standard_normal((n, self.n_features))
 
 
@@ -211,7 +210,7 @@ def make_diagonal(
     priors: Sequence[float] | None = None,
     label_noise: float = 0.0,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw points of the unit square, cut by its diagonal, see :class:`Diagonal`.
 
     Parameters
@@ -247,7 +246,7 @@ def make_circle(
     priors: Sequence[float] | None = None,
     label_noise: float = 0.0,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw points of the unit square, with a circle in it, see :class:`Circle`.
 
     Parameters
@@ -283,7 +282,7 @@ def make_nested_spheres(
     priors: Sequence[float] | None = None,
     label_noise: float = 0.0,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw Gaussian points, labelled by their distance to the origin, see :class:`NestedSpheres`.
 
     Parameters

@@ -16,20 +16,21 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_ndtr
 
-from orfeon.datasets._checks import FloatArray, LabelArray, RandomState
+from orfeon.datasets._checks import RandomState
 from orfeon.datasets._documentation import documented
 from orfeon.datasets._problem import DensityProblem
 from orfeon.datasets._spherical import log_spherical_density
+from orfeon.utils.types import Floats, Integers
 
 _N_POINTS = 21
 _PEAKS = np.array([7, 15, 11])
 _MIXED = np.array([[0, 1], [0, 2], [1, 2]])  # the two waves that each class mixes
 
 
-def _waves() -> FloatArray:
+def _waves() -> Floats:
     """The three waves: height 6, slope 1, on the points 1 to 21."""
     positions = np.arange(1, _N_POINTS + 1)
-    waves: FloatArray = np.maximum(6.0 - np.abs(positions - _PEAKS[:, None]), 0.0)
+    waves: Floats = np.maximum(6.0 - np.abs(positions - _PEAKS[:, None]), 0.0)
     return waves
 
 
@@ -65,14 +66,14 @@ class Waveform(DensityProblem):
         """Number of columns of X: 21."""
         return _N_POINTS
 
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+    def _draw_given_classes(self, classes: Integers, rng: np.random.Generator) -> Floats:
         ends = _waves()[_MIXED[classes]]
         u = rng.random((classes.size, 1))
         noise = rng.standard_normal((classes.size, _N_POINTS))
-        result: FloatArray = u * ends[:, 0] + (1 - u) * ends[:, 1] + noise
+        result: Floats = u * ends[:, 0] + (1 - u) * ends[:, 1] + noise
         return result
 
-    def _log_densities(self, points: FloatArray) -> FloatArray:
+    def _log_densities(self, points: Floats) -> Floats:
         return _log_mixture_densities(points, _waves())
 
     def bayes_error(self) -> float:
@@ -91,14 +92,14 @@ class Waveform(DensityProblem):
         return float(1 - np.exp(log_joint.max(axis=1)).sum() * step**2)
 
 
-def _log_mixture_densities(points: FloatArray, waves: FloatArray) -> FloatArray:
+def _log_mixture_densities(points: Floats, waves: Floats) -> Floats:
     """Log-density of each class, for waves in any number of dimensions."""
     return np.column_stack(
         [_log_segment_density(points, waves[first], waves[second]) for first, second in _MIXED]
     )
 
 
-def _log_segment_density(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
+def _log_segment_density(points: Floats, start: Floats, end: Floats) -> Floats:
     """Log-density of a uniform point of a segment plus unit Gaussian noise.
 
     Along the segment, of length L, a point at distance t from the start has density
@@ -116,7 +117,7 @@ def _log_segment_density(points: FloatArray, start: FloatArray, end: FloatArray)
     # The ratio of the two tails grows with ``upper``; the bound keeps rounding errors below it.
     largest = log_ndtr(-length / 2) - log_ndtr(length / 2)
     log_ratio = np.minimum(log_ndtr(upper - length) - log_upper, largest)
-    result: FloatArray = across + log_upper + np.log1p(-np.exp(log_ratio)) - math.log(length)
+    result: Floats = across + log_upper + np.log1p(-np.exp(log_ratio)) - math.log(length)
     return result
 
 
@@ -126,7 +127,7 @@ def make_waveform(
     *,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
-) -> tuple[FloatArray, LabelArray]:
+) -> tuple[Floats, Integers]:
     """Draw samples of the waveform problem, see :class:`Waveform`.
 
     Parameters

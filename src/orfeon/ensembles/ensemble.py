@@ -19,7 +19,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orfeon.base import TabularEstimator
+from orfeon.base import TabularEstimator, check_n_features
 from orfeon.data.training_set import (
     TrainingSet,
     check_length,
@@ -30,8 +30,8 @@ from orfeon.data.training_set import (
 from orfeon.ensembles.decision import slice_rows
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
-from orfeon.members.adapter import Members, MembersNotVotingError
 from orfeon.members.members import EstimatorMembers, LazyView
+from orfeon.members.protocol import Members, MembersNotVotingError
 from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport
@@ -129,11 +129,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
                 self.n_features_in_ = X.shape[1]
                 return X
             _check_feature_names(self, X, reset=False)
-            if X.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
+            check_n_features(self, X)
             return X
         return validate_data(
             self, X, reset=reset, accept_sparse=["csr", "csc"], dtype=None,

@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from orfeon.data.training_set import TrainingSet
 from orfeon.utils.seeding import branch
-
-Counts = npt.NDArray[np.int64]
+from orfeon.utils.types import Integers
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def sample_size(max_samples: float | None, n_samples: int, name: str = "max_samp
     return max(1, round(max_samples * n_samples))
 
 
-def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_drawn: int) -> Counts:
+def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_drawn: int) -> Integers:
     """A bootstrap sample: how often each sample was drawn."""
     place = rng.random(n_drawn)
     if samples.are_equal:
@@ -69,7 +68,7 @@ def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_draw
 
 def draw_without_replacement(
     samples: TrainingSet, rng: np.random.Generator, n_drawn: int
-) -> Counts:
+) -> Integers:
     """A subsample: ones for the samples drawn, zeros for the others."""
     present = samples.weights > 0
     n_drawn = min(n_drawn, int(present.sum()))

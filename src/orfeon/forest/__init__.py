@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orfeon.forest.forest import NODE as NODE
 from orfeon.forest.forest import Forest
+from orfeon.forest.joining import NODE as NODE
 from orfeon.forest.joining import PER_NODE as PER_NODE
 from orfeon.forest.joining import without_zeros
 from orfeon.forest.pruning import (

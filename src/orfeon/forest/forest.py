@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import joining, routing
+from orfeon.forest.joining import NODE
 from orfeon.forest.packed import PackedForest
 from orfeon.forest.ranked import RankedForest
 from orfeon.kernels.cart import leaf_sums
@@ -26,8 +27,6 @@ from orfeon.utils.types import Floats, Integers
 if TYPE_CHECKING:
     from scipy import sparse
 
-#: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
-NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
 _NO_ROWS = np.zeros(0, np.int64)
 _NO_LABELS = np.zeros(0, np.int32)
 _NO_WEIGHTS = np.zeros(0)
@@ -634,7 +633,7 @@ class Forest:
         ValueError
             If anything is out of bounds or inconsistent; the message says where.
         """
-        from orfeon.forest.validation import check_forest  # it imports this module
+        from orfeon.forest.validation import check_forest
 
         check_forest(self)
         return self

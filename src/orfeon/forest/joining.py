@@ -15,6 +15,8 @@ from orfeon.utils.types import Floats
 if TYPE_CHECKING:
     from orfeon.forest.forest import Forest
 
+#: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
+NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
 

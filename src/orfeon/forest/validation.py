@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from orfeon.data.schema import MAX_CATEGORIES
-from orfeon.forest.forest import NODE, Forest
-from orfeon.forest.joining import PER_NODE
+from orfeon.forest.joining import NODE, PER_NODE
 from orfeon.kernels.routing import check
+
+if TYPE_CHECKING:
+    from orfeon.forest.forest import Forest
 
 
 def check_forest(forest: Forest) -> None:

@@ -33,10 +33,7 @@ from orfeon.kernels.histogram.parts import CHUNK
 from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, make_board
 from orfeon.utils.row_threads import even_size, share_parts, yield_processor
-from orfeon.utils.types import Floats, Integers
-
-Seeds = npt.NDArray[np.uint64]
-Leaves = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers, Integers32, Words
 
 #: Maximum size in bytes of the histograms kept for waiting nodes.
 _MOST_KEPT = 1 << 26
@@ -114,9 +111,9 @@ class HistogramTrees:
         self,
         residuals: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
-    ) -> tuple[Forest, Leaves]:
+    ) -> tuple[Forest, Integers32]:
         n_trees, n_threads = len(seeds), self._n_threads
         residuals = checked_residuals(residuals, n_trees, self.n_rows)
         weighed = self._weigh(weights, n_trees)
@@ -175,7 +172,7 @@ class HistogramTrees:
         weighed: _OfTree,
         seed: np.uint64,
         candidates: Integers,
-        leaves: Leaves,
+        leaves: Integers32,
         n_helpers: int,
     ) -> Forest:
         fixed = _fix(targets, weighed)

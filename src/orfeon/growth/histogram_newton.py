@@ -42,10 +42,7 @@ from orfeon.kernels.histogram.newton_grow import code_derivatives, grow_tree
 from orfeon.kernels.histogram.newton_splits import SHIFT
 from orfeon.kernels.histogram.threads import make_board
 from orfeon.utils.row_threads import share_parts
-from orfeon.utils.types import Floats, Integers
-
-Seeds = npt.NDArray[np.uint64]
-Leaves = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers, Integers32, Words
 
 #: Sums of moments, and of hessians, stay below two to this power.
 _SUM_BITS = 31
@@ -87,7 +84,7 @@ class HistogramNewtonTrees(HistogramTrees):
         gradients: Floats,
         hessians: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
     ) -> Grown:
         n_trees = len(seeds)
@@ -203,7 +200,7 @@ class HistogramNewtonTrees(HistogramTrees):
         rule: tuple[Any, ...],
         weighed: Weighed,
         units: Units,
-        leaves: Leaves,
+        leaves: Integers32,
     ) -> Grown:
         """A forest of one tree, with the leaf of each row."""
         own: list[Any] = [array[:n] for array in scratch.newton_tree[:5]]

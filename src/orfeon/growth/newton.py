@@ -28,11 +28,7 @@ from orfeon.kernels.gradient.exact_round import GIVEN, NOT_FINITE, newton_round
 from orfeon.kernels.gradient.interactions import ANY
 from orfeon.kernels.routing import packed
 from orfeon.utils.jit import kernel_view
-from orfeon.utils.types import Floats, Integers
-
-Seeds = npt.NDArray[np.uint64]
-Leaves = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint64]
+from orfeon.utils.types import Floats, Integers, Integers32, Words
 
 #: Most nodes that the trees of one call have space for.
 _MOST_NODES = 1 << 18
@@ -79,7 +75,7 @@ class Grown(NamedTuple):
     """Newton trees, the leaf of each row, and what is known of each node."""
 
     forest: Forest
-    leaves: Leaves
+    leaves: Integers32
     gains: Floats  # of each split
     bounds: Floats | None = None  # of the value of each node, if features are monotone
 
@@ -92,7 +88,7 @@ class NewtonTrees(Protocol):
         gradients: Floats,
         hessians: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
     ) -> Grown:
         """Grow one tree for each row of negative gradients and second derivatives."""
@@ -260,7 +256,7 @@ class ExactNewtonTrees:
         gradients: Floats,
         hessians: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
     ) -> Grown:
         n_trees, n_rows = len(seeds), self.table.n_rows
@@ -295,7 +291,7 @@ class ExactNewtonTrees:
         self,
         update: Update,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
         *,
         is_kept: bool = True,
@@ -343,7 +339,7 @@ class ExactNewtonTrees:
         self,
         derivatives: tuple[Floats, Floats] | None,
         weighed: Weighed,
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers,
         update: Update | None,
     ) -> tuple[_Scratch, int]:

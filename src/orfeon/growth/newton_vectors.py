@@ -19,7 +19,6 @@ from orfeon.growth.newton import (
     ExactNewtonTrees,
     Grown,
     Newton,
-    Seeds,
     _Scratch,
     check_derivatives,
     most_leaves,
@@ -27,7 +26,7 @@ from orfeon.growth.newton import (
 from orfeon.growth.residuals import check_weights, checked_residuals
 from orfeon.kernels.gradient.exact_vector_round import vector_round
 from orfeon.kernels.gradient.exact_vectors import LANES, N_OTHER
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Floats, Integers, Words
 
 
 class VectorNewtonTrees(ExactNewtonTrees):
@@ -58,7 +57,7 @@ class VectorNewtonTrees(ExactNewtonTrees):
         gradients: Floats,
         hessians: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
     ) -> Grown:
         """Grow one tree for all rows of negative gradients and second derivatives."""

@@ -31,10 +31,7 @@ from orfeon.growth.engine import (
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.gradient.training_leaves import training_leaves
 from orfeon.utils.jit import kernel_view
-from orfeon.utils.types import Floats, Integers
-
-Seeds = npt.NDArray[np.uint64]
-Leaves = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers, Integers32, Words
 
 #: Sums of fixed-point residuals stay below two to this power, in 64-bit integers.
 _SUM_BITS = 61
@@ -55,9 +52,9 @@ class ResidualTrees(Protocol):
         self,
         residuals: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
-    ) -> tuple[Forest, Leaves]:
+    ) -> tuple[Forest, Integers32]:
         """Grow one tree for each row of residuals."""
 
 
@@ -175,9 +172,9 @@ class ExactTrees:
         self,
         residuals: Floats,
         weights: npt.NDArray[Any],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers | None = None,
-    ) -> tuple[Forest, Leaves]:
+    ) -> tuple[Forest, Integers32]:
         n_trees = len(seeds)
         residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
         weighed = self._weigh(weights, n_trees)
@@ -193,13 +190,13 @@ class ExactTrees:
         if candidates is not None:
             chosen = checked_candidates(candidates, n_trees, self.table.n_features)
 
-        def grow(block: slice) -> tuple[Forest, Leaves]:
+        def grow(block: slice) -> tuple[Forest, Integers32]:
             forest = self._grow(block, residuals, weighed, (moments, scale), seeds, chosen)
             return forest, self._leaves(forest)
 
         return self._in_threads(grow, n_trees)
 
-    def _leaves(self, forest: Forest) -> Leaves:
+    def _leaves(self, forest: Forest) -> Integers32:
         """The leaf of each training row in each tree."""
         if len(forest) * self.table.n_rows > _FEW_PATHS or routes_plain(forest, self.X):
             return np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
@@ -211,8 +208,8 @@ class ExactTrees:
         return leaves
 
     def _in_threads(
-        self, grow: Callable[[slice], tuple[Forest, Leaves]], n_trees: int
-    ) -> tuple[Forest, Leaves]:
+        self, grow: Callable[[slice], tuple[Forest, Integers32]], n_trees: int
+    ) -> tuple[Forest, Integers32]:
         """Grow the trees of a round in one call, or one by one in threads."""
         if self.n_jobs == 1 or n_trees == 1:
             return grow(slice(0, n_trees))
@@ -237,7 +234,7 @@ class ExactTrees:
         residuals: Floats,
         weighed: _Weights,
         fixed: tuple[Integers, Floats],
-        seeds: Seeds,
+        seeds: Words,
         candidates: Integers,
     ) -> Forest:
         n_trees = block.stop - block.start

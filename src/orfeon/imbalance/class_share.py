@@ -26,10 +26,10 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import _safe_indexing
 
 from orfeon.imbalance.cost_classifier import read_costs
 from orfeon.imbalance.metrics import minority_class
+from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.seeding import branch, seed_sequence
 from orfeon.utils.types import Floats, Integers
 

@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TabularClassifierMixin, TabularEstimator
+from orfeon.base import TabularClassifierMixin, TabularEstimator, check_n_features
 from orfeon.data.frames import check_shape
 from orfeon.ensembles.base import seed_estimator
 from orfeon.forest import Forest
@@ -27,9 +27,7 @@ from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.seeding import seed_sequence
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 
 def inner_has(method: str) -> Callable[[Any], bool]:
@@ -104,12 +102,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         if has_names or not hasattr(self, "n_features_in_"):
             return inner
         # Lists and the like are left to the wrapped classifier.
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if len(shape) == 2 and shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        check_n_features(self, X)
         return inner
 
     @property
@@ -173,7 +166,7 @@ class Costs:
     of_class: Floats
 
 
-def read_costs(costs: Any, classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Costs:
+def read_costs(costs: Any, classes: npt.NDArray[Any], codes: AnyIntegers, weights: Floats) -> Costs:
     if isinstance(costs, str | dict):
         of_class = (
             _balanced(classes, codes, weights)
@@ -192,7 +185,7 @@ def read_costs(costs: Any, classes: npt.NDArray[Any], codes: Codes, weights: Flo
     return Costs(matrix, of_class)
 
 
-def _balanced(classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Floats:
+def _balanced(classes: npt.NDArray[Any], codes: AnyIntegers, weights: Floats) -> Floats:
     sizes = np.bincount(codes, weights=weights, minlength=len(classes))
     if not sizes.all():
         raise ValueError(

@@ -156,8 +156,7 @@ class IncrementalSelection(SelectionSampler):
             max_rounds=self.max_rounds,
         )  # fmt: skip
         self.history_ = np.array([len(rows) for rows in rounds], dtype=np.int64)
-        may_go = np.isin(y, list(self.sampling_strategy_))
-        return np.union1d(rounds[-1], np.flatnonzero(~may_go))
+        return self._with_other_classes(rounds[-1], y)
 
     def _start(self, codes: Integers, rng: np.random.Generator) -> Integers:
         """A share of each class, at random."""

@@ -170,8 +170,7 @@ class DynamicPatternSelection(SelectionSampler):
         )  # fmt: skip
         self.history_ = np.array([len(rows) for rows in rounds], dtype=np.int64)
         self.validation_indices_ = np.sort(validation)
-        may_go = np.isin(y, list(self.sampling_strategy_))
-        return np.union1d(rounds[-1], np.flatnonzero(~may_go))
+        return self._with_other_classes(rounds[-1], y)
 
     def _divide(
         self, codes: Integers, rng: np.random.Generator

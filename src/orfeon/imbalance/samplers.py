@@ -61,6 +61,11 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
         """Return the rows to keep, in any order, without repetition."""
 
+    def _with_other_classes(self, kept: Integers, y: npt.NDArray[Any]) -> Integers:
+        """Some rows, and all rows of classes from which none may be left out."""
+        may_go = np.isin(y, list(self.sampling_strategy_))
+        return np.union1d(kept, np.flatnonzero(~may_go))
+
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Leave out samples.
 

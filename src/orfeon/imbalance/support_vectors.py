@@ -182,5 +182,4 @@ class SupportVectorSelection(SelectionSampler):
         )  # fmt: skip
         self.threshold_ = float(found.threshold)
         self.history_ = np.array(found.n_trained, dtype=np.int64)
-        may_go = np.isin(y, list(self.sampling_strategy_))
-        return np.union1d(found.rows, np.flatnonzero(~may_go))
+        return self._with_other_classes(found.rows, y)

@@ -20,8 +20,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounds import BoundsMixin, edge_bound, error_bound, vote_bound
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
 from orfeon.inspection.reading import read_class_votes, read_weights
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     Scale,
     check_scale,
@@ -74,6 +76,7 @@ class BoostingBoundsDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
+    _texts = TEXTS
     _size = (6.0, 4.2)
 
     lines_: dict[str, Any]

@@ -23,7 +23,9 @@ from orfeon.boosting.generalization_bounds import (
     margin_generalization_bound,
     vc_generalization_bound,
 )
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     Scale,
     check_scale,
@@ -75,6 +77,7 @@ class GeneralizationBoundsDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
+    _texts = TEXTS
     _size = (6.0, 4.2)
 
     lines_: dict[str, Any]

@@ -19,19 +19,17 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.display import check_choice
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive, search_exhaustive_votes
 from orfeon.ordering.order_type import Order
 from orfeon.ordering.ordering import order as put_in_order
 from orfeon.ordering.ordering import order_votes
 from orfeon.ordering.rule import Rule
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import put_title
 from orfeon.rendering.palette import class_colours
-from orfeon.utils.types import Floats, Integers
-
-Members = npt.NDArray[np.bool_]
+from orfeon.utils.types import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +204,7 @@ def _check_search(given: Any) -> None:
         )
 
 
-def _subsets(given: Any, other: Any) -> Members:
+def _subsets(given: Any, other: Any) -> Mask:
     """Subsets of growing size as rows of a matrix: whether each member is inside."""
     chosen: Sequence[Integers]
     if isinstance(given, ExhaustiveSearch):

@@ -32,7 +32,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
-from orfeon.inspection.bias_variance.repeated_trainings import (
+from orfeon.inspection.reading import members_of
+from orfeon.inspection.retraining import (
     Sampling,
     Seeds,
     TrainingSamples,
@@ -41,7 +42,6 @@ from orfeon.inspection.bias_variance.repeated_trainings import (
     read_training_samples,
     repeat_trainings,
 )
-from orfeon.inspection.reading import members_of
 from orfeon.utils.seeding import RandomState
 from orfeon.utils.types import Floats
 

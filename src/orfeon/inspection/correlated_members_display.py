@@ -23,8 +23,9 @@ from orfeon.inspection.correlated_members import (
     member_correlation,
     member_correlation_curve,
 )
-from orfeon.inspection.display import Display, check_not_empty, check_positive
+from orfeon.inspection.display import check_not_empty, check_positive
 from orfeon.inspection.theory import Curve
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     look_of,
     put_legend,

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection.display import Display, EnsemblesDisplay, check_not_empty
+from orfeon.inspection.display import EnsemblesDisplay, check_not_empty
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
 from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pair_values, pairwise_diversity
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     look_of,
     put_legend,

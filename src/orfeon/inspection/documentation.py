@@ -5,27 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from orfeon.rendering.display import DISPLAY_TEXTS
 from orfeon.utils.documentation import filled_docstring
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: A docstring has a line ``<name>`` where the text goes.
-_TEXTS = {
-    "ax": """
-ax : matplotlib Axes, optional
-    Where to draw; a new figure by default.
-
-Returns
--------
-Display
-    The display, drawn.
-""",
-    "axes": """
-ax_ : matplotlib Axes
-    The axes of the plot.
-figure_ : matplotlib Figure
-    The figure of the axes.
-""",
+TEXTS = {
+    **DISPLAY_TEXTS,
     "scale": """
 scale : {"auto", "linear", "log"}, default="auto"
     Scale of the axis of ensemble sizes; "auto" is logarithmic from 300 members on.
@@ -122,7 +109,7 @@ unbiased : bool, default=False
 
 def filled(text: str | None, **words: str) -> str:
     """A docstring with the shared texts in place of their marks."""
-    text = filled_docstring(text, _TEXTS)
+    text = filled_docstring(text, TEXTS)
     for name, word in words.items():
         text = text.replace(f"%({name})s", word)
     return text

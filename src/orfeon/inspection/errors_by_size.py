@@ -29,7 +29,7 @@ from orfeon.inspection.reading import (
     read_answers,
     read_orders,
 )
-from orfeon.members.adapter import NoOutOfBagError
+from orfeon.members.protocol import NoOutOfBagError
 from orfeon.members.vote_input import Source
 from orfeon.members.votes import Selection, Task, whole_weights
 from orfeon.ordering.order_type import Order

@@ -7,7 +7,8 @@ from dataclasses import replace
 from math import isclose
 from typing import Any, Self
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
 from orfeon.inspection.errors_by_size import (
     OWN,
     RANDOM,
@@ -19,6 +20,7 @@ from orfeon.inspection.errors_by_size import (
 )
 from orfeon.inspection.reading import Orders
 from orfeon.ordering.plot import draw_error_curve, show_sizes
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     Scale,
     check_scale,
@@ -79,6 +81,7 @@ class ErrorCurveDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
+    _texts = TEXTS
     _size = (6.0, 4.4)
 
     lines_: dict[tuple[str, str], Any]

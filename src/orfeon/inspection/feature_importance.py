@@ -26,12 +26,13 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.forest.permutation import oob_permutation_importances
-from orfeon.inspection.display import Display, check_choice, check_positive
+from orfeon.inspection.display import check_choice, check_positive
 from orfeon.inspection.reading import read_weights
 from orfeon.members import adapt, unpruned
-from orfeon.members.adapter import Members
 from orfeon.members.members import EstimatorMembers
+from orfeon.members.protocol import Members
 from orfeon.members.vote_input import present_name
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import fitting_rows, inches, put_title
 from orfeon.rendering.palette import INK, class_colours
 from orfeon.rendering.texts import in_lines, plain, small_size

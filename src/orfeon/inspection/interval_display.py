@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from orfeon.inspection.display import Display, check_positive
+from orfeon.inspection.display import check_positive
 from orfeon.inspection.interval_quality import IntervalCoverage, interval_coverage
+from orfeon.rendering.display import Display
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 
 

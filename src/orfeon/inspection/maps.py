@@ -34,7 +34,8 @@ from orfeon.inspection.display import check_choice
 from orfeon.inspection.reading import members_of
 from orfeon.kernels.routing import paint
 from orfeon.members import adapt
-from orfeon.members.adapter import BareMembers, EnsembleInPipeline, FittedEstimators, Members
+from orfeon.members.adapter import BareMembers, EnsembleInPipeline, FittedEstimators
+from orfeon.members.protocol import Members
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 

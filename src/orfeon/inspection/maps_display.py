@@ -18,13 +18,13 @@ from sklearn.utils.validation import column_or_1d
 from orfeon.base import class_codes
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import check_length
-from orfeon.inspection.display import Display
 from orfeon.inspection.maps import (
     ClassificationMap,
     MarginMap,
     classification_map,
     margin_map,
 )
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 from orfeon.rendering.texts import plain

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.display import check_choice
 from orfeon.inspection.maps import (
     Box,
     ClassificationMap,
@@ -36,6 +36,7 @@ from orfeon.inspection.maps_display import (
     margin_scale,
     on_same_grid,
 )
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import inches, new_figure
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import columns_of, fitting_size, in_lines, plain

@@ -21,9 +21,10 @@ from orfeon.data.schema import Schema
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.forest.neighbourhood import forest_of, forest_weights
-from orfeon.inspection.display import Display, check_choice, check_positive
+from orfeon.inspection.display import check_choice, check_positive
 from orfeon.inspection.maps_display import MARKERS, darker
 from orfeon.members import unpruned
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     fitting_rows,
     inches,

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection.display import Display, check_positive
+from orfeon.inspection.display import check_positive
 from orfeon.inspection.partial_effects import (
     AccumulatedEffects,
     PartialDependence,
@@ -15,6 +15,7 @@ from orfeon.inspection.partial_effects import (
     partial_dependence,
 )
 from orfeon.inspection.shapley_display import places_of
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import look_of, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE
 from orfeon.rendering.texts import in_lines, plain, small_size

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.data.training_set import check_length
-from orfeon.inspection.display import Display
 from orfeon.perceptrons.categories import QuasiNoisy, class_code
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain

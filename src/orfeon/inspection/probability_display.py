@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
 from orfeon.inspection.probability_quality import (
     BrierScore,
     ReliabilityCurve,
@@ -15,12 +16,14 @@ from orfeon.inspection.probability_quality import (
     reliability_curve,
 )
 from orfeon.inspection.reading import named_ensembles
+from orfeon.rendering.display import Display
 from orfeon.rendering.palette import MUTED_INK, class_colours
 
 
 class _ProbabilityDisplay(Display):
     """A measure of probabilities, drawn for one classifier or several."""
 
+    _texts = TEXTS
     _measure: ClassVar[Callable[..., Any]]
 
     def __init__(self, measured: Mapping[str, Any]) -> None:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from orfeon.forest.neighbourhood import checked_proximities, outlier_scores, proximities
-from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.display import check_choice
 from orfeon.inspection.neighbourhood import RowClasses
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     inches,
     put_colour_bar,

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from orfeon.members import adapt
-from orfeon.members.adapter import Members, MembersNotVotingError
+from orfeon.members.protocol import Members, MembersNotVotingError
 from orfeon.members.vote_input import On, Source, can_be_queried, check_has_labels, read_source
 from orfeon.members.votes import Task
-from orfeon.ordering.order_type import Order
-from orfeon.ordering.ordering import order_source
+from orfeon.ordering.order_type import Order, order_source
 from orfeon.ordering.rule import Rule, as_rule, error_curve
 from orfeon.utils.scikit_learn import _check_sample_weight
 from orfeon.utils.types import Floats

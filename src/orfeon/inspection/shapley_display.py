@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection.display import Display, check_positive
+from orfeon.inspection.display import check_positive
 from orfeon.inspection.shapley import ShapleyValues, shap_values
 from orfeon.inspection.tree_sum_types import Output
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import fitting_rows, inches, put_colour_bar, put_title
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK
 from orfeon.rendering.texts import in_lines, plain, small_size

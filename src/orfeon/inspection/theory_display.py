@@ -17,7 +17,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
 from orfeon.inspection.reading import read_class_votes
 from orfeon.inspection.theory import (
     Curve,
@@ -30,6 +31,7 @@ from orfeon.inspection.theory import (
 )
 from orfeon.inspection.vote_margins import margin_distribution
 from orfeon.members.votes import Selection
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import (
     Scale,
     check_scale,
@@ -76,6 +78,7 @@ class CondorcetDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
+    _texts = TEXTS
     _size = (6.0, 4.2)
 
     lines_: dict[str, Any]

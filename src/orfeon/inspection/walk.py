@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
-from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.display import check_choice
 from orfeon.inspection.documentation import documented
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.inspection.reading import Orders, read_class_votes, read_orders
@@ -30,6 +30,7 @@ from orfeon.members.vote_input import On
 from orfeon.members.votes import Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.order_type import Order
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import look_of, new_figure, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, mixed
 from orfeon.rendering.texts import plain

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from orfeon.io import limits, randomness
 from orfeon.io.arrays import read_small_array
-from orfeon.io.catalogue import Entry, entry_named
+from orfeon.io.catalogue import entry_named
+from orfeon.io.entry import Entry
 from orfeon.io.errors import ModelFileError
 
 #: Dtypes that may be parameters.

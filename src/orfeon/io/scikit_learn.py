@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.io import limits
-from orfeon.io.catalogue import Entry, Fields
+from orfeon.io.entry import Entry, Fields
 from orfeon.io.errors import require
 from orfeon.io.scikit_learn_trees import MEMBERS, TREE, alike_trees_entry, packed, tree_entry
 from orfeon.utils import saved

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.io.catalogue import Entry, Fields
+from orfeon.io.entry import Entry, Fields
 from orfeon.io.errors import require
 from orfeon.utils import saved
 from orfeon.utils.saved import Kind

@@ -17,9 +17,7 @@ import numpy.typing as npt
 from orfeon.base import class_codes
 from orfeon.forest import Forest
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int32]
+from orfeon.utils.types import Floats, Integers32
 
 
 class FromEach(ABC):
@@ -28,7 +26,7 @@ class FromEach(ABC):
     n_classes: int
 
     @abstractmethod
-    def votes(self, X: Any) -> Codes:
+    def votes(self, X: Any) -> Integers32:
         """Class code that each member votes for, of shape (n_members, n_rows)."""
 
     @abstractmethod
@@ -75,7 +73,7 @@ class EstimatorMembers(FromEach):
 
         return _safe_indexing(X, self.features[member], axis=1)
 
-    def votes(self, X: Any) -> Codes:
+    def votes(self, X: Any) -> Integers32:
         """Class code that each member votes for."""
         answers = [e.predict(self._columns(t, X)) for t, e in enumerate(self.estimators)]
         return np.asarray(answers, dtype=np.int32)
@@ -120,7 +118,7 @@ class CommitteeMembers(FromEach):
     def __len__(self) -> int:
         return len(self.committees)
 
-    def votes(self, X: Floats) -> Codes:
+    def votes(self, X: Floats) -> Integers32:
         """Class that each committee decides for."""
         return np.asarray([c.predict(X) for c in self.committees], dtype=np.int32)
 

@@ -36,7 +36,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orfeon.data.training_set import copies, seen_with_copies
-from orfeon.members.adapter import (
+from orfeon.members.members import class_supports
+from orfeon.members.protocol import (
     Members,
     MembersNotVotingError,
     check_training_set,
@@ -44,7 +45,6 @@ from orfeon.members.adapter import (
     one_output,
     unless_equal,
 )
-from orfeon.members.members import class_supports
 from orfeon.utils.types import Floats, Integers, Mask
 from orfeon.utils.user_warning import expect_renewed_workers
 

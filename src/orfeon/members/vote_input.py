@@ -12,7 +12,8 @@ import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
 from orfeon.base import class_codes
-from orfeon.members.adapter import Members, adapt
+from orfeon.members.adapter import adapt
+from orfeon.members.protocol import Members
 from orfeon.members.votes import (
     NO_VOTE,
     Selection,

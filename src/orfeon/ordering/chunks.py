@@ -10,8 +10,7 @@ import numpy as np
 
 from orfeon.members.votes import read_selection
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
-from orfeon.ordering.order_type import Order
-from orfeon.ordering.ordering import pass_on_warning
+from orfeon.ordering.order_type import Order, pass_on_warning
 from orfeon.ordering.rule import Arrangement, Rule, as_rule, error_curve
 
 

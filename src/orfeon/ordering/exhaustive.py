@@ -33,9 +33,7 @@ from orfeon.members.vote_input import (
 from orfeon.ordering.contests import Contests, check_equal_votes, find_contests
 from orfeon.ordering.rule import documented
 from orfeon.utils.progress import ProgressBar
-from orfeon.utils.types import Floats, Integers
-
-Words = npt.NDArray[np.uint64]
+from orfeon.utils.types import Floats, Integers, Words
 
 #: Maximum number of members: an hour or two with a few hundred samples.
 MOST_MEMBERS = 40

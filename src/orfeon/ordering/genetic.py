@@ -35,9 +35,7 @@ from orfeon.ordering.reduce_error import ReduceError
 from orfeon.ordering.rule import documented
 from orfeon.utils.progress import ProgressBar
 from orfeon.utils.seeding import RandomState, seed_sequence
-from orfeon.utils.types import Floats, Integers
-
-Strings = npt.NDArray[np.bool_]
+from orfeon.utils.types import Floats, Integers, Mask
 
 #: Copies of the fittest string that survive unchanged.
 _ELITE = 2
@@ -293,7 +291,7 @@ class _Fitness:
         self._signs = contests.signs.astype(np.float32)
         self._zero = 1.0 / (2.0 * contests.n_members * n_samples)
 
-    def errors(self, strings: Strings) -> Floats:
+    def errors(self, strings: Mask) -> Floats:
         """Share of the weight on which the vote of each string's members is wrong."""
         total = self._contests.total_weight
         size = max(1, _ENTRIES // max(1, self._signs.shape[1]))
@@ -301,7 +299,7 @@ class _Fitness:
         right = np.concatenate([self._right(block) for block in blocks])
         return np.asarray((total - right) / total)
 
-    def _right(self, strings: Strings) -> Integers:
+    def _right(self, strings: Mask) -> Integers:
         """Weight of the samples on which the vote is right."""
         contests = self._contests
         wins = strings.astype(np.float32) @ self._signs >= contests.needed
@@ -311,7 +309,7 @@ class _Fitness:
         right = contests.always_right + won @ contests.weights
         return np.where(strings.any(axis=1), right, 0)
 
-    def fitness(self, strings: Strings, errors: Floats) -> Floats:
+    def fitness(self, strings: Mask, errors: Floats) -> Floats:
         """Fitness of strings whose errors are known."""
         zeros = strings.shape[1] - strings.sum(axis=1)
         return np.asarray(1.0 / (1.0 + errors + zeros * self._zero))
@@ -320,12 +318,12 @@ class _Fitness:
 class _Evolution:
     """A population, its fitness, and its history."""
 
-    def __init__(self, scorer: _Fitness, strings: Strings) -> None:
+    def __init__(self, scorer: _Fitness, strings: Mask) -> None:
         self._scorer = scorer
         self._past: list[tuple[float, float, float, float]] = []
         self.replace(strings)
 
-    def replace(self, strings: Strings) -> None:
+    def replace(self, strings: Mask) -> None:
         """Replace the population, and record its fitness."""
         self.strings = strings
         errors = self._scorer.errors(strings)
@@ -351,7 +349,7 @@ class _Evolution:
         )
 
 
-def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator) -> Strings:
+def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator) -> Mask:
     """The strings to start from."""
     if start == "random":
         return rng.random((n_strings, n_members)) < 0.5
@@ -361,7 +359,7 @@ def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator)
     return strings
 
 
-def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Strings:
+def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Mask:
     """The first members of the reduce-error order with the lowest error, as a string."""
     order = ReduceError().arrange(selection).order
     prefixes = np.zeros((len(order), len(order)), dtype=bool)
@@ -378,9 +376,7 @@ class Population(Protocol):
     fittest: int
 
 
-def _flipped(
-    children: npt.NDArray[Any], where: Strings, rng: np.random.Generator
-) -> npt.NDArray[Any]:
+def _flipped(children: npt.NDArray[Any], where: Mask, rng: np.random.Generator) -> npt.NDArray[Any]:
     return children ^ where
 
 

@@ -19,8 +19,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.forest import Forest
-from orfeon.forest.forest import NODE
+from orfeon.forest import NODE, Forest
 from orfeon.kernels.routing.route import ALL_BRANCHES
 
 

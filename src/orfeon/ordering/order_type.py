@@ -16,10 +16,11 @@ from orfeon.members.vote_input import (
     read_votes,
     without_vote_options,
 )
-from orfeon.members.votes import Task
-from orfeon.ordering.rule import Rule, error_curve
+from orfeon.members.votes import Selection, Task
+from orfeon.ordering.rule import Arrangement, Rule, error_curve
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
+from orfeon.utils.user_warning import warn_user
 
 if TYPE_CHECKING:
     from orfeon.ordering.auto_size import SizeChoice
@@ -287,3 +288,45 @@ class Order:
 def share_of(share: float, n_members: int) -> int:
     """Number of members in a share."""
     return max(1, int(np.floor(share * n_members + 0.5)))
+
+
+def order_source(source: Source, rule: Rule) -> Order:
+    """Order members by votes that have been read."""
+    selection = source.selection
+    rule.check(is_regression=selection.is_regression)
+    found = rule.arrange(selection)
+    pass_on_warning(found)
+    return _complete(found, rule, selection, source)
+
+
+def _complete(found: Arrangement, rule: Rule, selection: Selection, source: Source | None) -> Order:
+    curve = found.error_curve
+    if curve is None:
+        curve = error_curve(selection, found.order, found.subsets, found.member_weights)
+    weights = found.member_weights
+    if weights is None and selection.member_weights is not None:
+        weights = selection.member_weights[found.order]
+    return Order(
+        rule, found.order, found.criterion, curve, selection.n_classes, found.own_size,
+        found.subsets, weights, found.member_weights is not None, source,
+    )  # fmt: skip
+
+
+def pass_on_warning(found: Arrangement) -> None:
+    """Warn as the rule suggests."""
+    if found.warning is not None:
+        warn_user(found.warning)
+
+
+def with_order(smaller: Any, kept: Integers, found: Order | None) -> Any:
+    """Set the attributes of a pruned ensemble that describe its order."""
+    if isinstance(smaller, list | tuple) or hasattr(smaller, "subset"):
+        return smaller
+    smaller.kept_ = kept
+    if found is not None:
+        smaller.order_ = found.without_source()
+        smaller.error_curve_ = found.error_curve
+    else:  # those of an earlier pruning no longer hold
+        vars(smaller).pop("order_", None)
+        vars(smaller).pop("error_curve_", None)
+    return smaller

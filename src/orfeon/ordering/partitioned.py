@@ -24,8 +24,7 @@ from orfeon.members.votes import NothingCountsError, Selection, read_selection, 
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.individual_error import IndividualError
 from orfeon.ordering.margin_distance import MarginDistance
-from orfeon.ordering.order_type import Keep, Order
-from orfeon.ordering.ordering import order_source, pass_on_warning, with_order
+from orfeon.ordering.order_type import Keep, Order, order_source, pass_on_warning, with_order
 from orfeon.ordering.orientation import Orientation
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Arrangement, Rule, as_rule, documented, error_curve

@@ -17,8 +17,7 @@ from orfeon.ensembles.with_selection import EnsembleWithSelection
 from orfeon.forest import Forest
 from orfeon.members import unpruned
 from orfeon.members.vote_input import read_ensemble
-from orfeon.ordering.order_type import Keep, Order
-from orfeon.ordering.ordering import order_source
+from orfeon.ordering.order_type import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.utils import saved

@@ -19,7 +19,15 @@ from orfeon.ensembles.perturbation import member_generator
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.blame import Blame
 from orfeon.perceptrons.inputs import Inputs
-from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
+from orfeon.perceptrons.p_delta import (
+    Course,
+    LearningRate,
+    Mode,
+    PDelta,
+    Rule,
+    Solution,
+    TuneMargin,
+)
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
@@ -35,7 +43,7 @@ PERCEPTRONS: dict[str, list[Any]] = {
     "learning_rate": [StrOptions({"invscaling", "adaptive", "constant"})],
     "eta0": [Interval(Real, 0.0, None, closed="neither"), StrOptions({"auto"})],
     "margin": [Interval(Real, 0.0, None, closed="left")],
-    "tune_margin": ["boolean"],
+    "tune_margin": ["boolean", StrOptions({"mean"})],
     "margin_weight": [Interval(Real, 0.0, None, closed="left")],
     "standardize": ["boolean"],
     "divide_inputs": ["boolean"],
@@ -95,7 +103,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     learning_rate: LearningRate
     eta0: Any
     margin: float
-    tune_margin: bool
+    tune_margin: TuneMargin
     margin_weight: float
     standardize: bool
     divide_inputs: bool

@@ -40,6 +40,7 @@ from orfeon.utils.types import Floats
 Mode = Literal["batch", "incremental"]
 Rule = Literal["p_delta", "auer"]
 LearningRate = Literal["invscaling", "adaptive", "constant"]
+TuneMargin = bool | Literal["mean"]
 
 _SCHEDULES = {
     "invscaling": kernels.FALLING,
@@ -64,7 +65,7 @@ class PDelta:
     rule: Rule = "p_delta"
     learning_rate: LearningRate = "invscaling"
     rate: float = 0.01
-    tune_margin: bool = True
+    tune_margin: TuneMargin = True
     margin_weight: float = 0.1
     tolerance: float = 0.5
     rho: float = 1.0
@@ -269,10 +270,16 @@ def _batch(
     """Run epochs in batch mode, and return how many ran."""
     return int(
         rule.passes.batch_epochs(
-            *given, weights, state, rule.rate, _SCHEDULES[rule.learning_rate], rule.tune_margin,
-            *rule._deciding, rule.stop_when_right, energies, errors,
+            *given, weights, state, rule.rate, _SCHEDULES[rule.learning_rate],
+            _margin_rate(rule, given[2]), *rule._deciding, rule.stop_when_right, energies, errors,
         )
     )  # fmt: skip
+
+
+def _margin_rate(rule: PDelta, sample_weights: Floats) -> float:
+    if rule.tune_margin == "mean":
+        return float(1.0 / (sample_weights.sum() or 1.0))
+    return float(rule.tune_margin)
 
 
 def _incremental(
@@ -289,7 +296,7 @@ def _incremental(
         order = rng.permutation(len(given[0]))
         energies[epoch], errors[epoch] = rule.passes.incremental_epoch(
             *given, order, weights, state, rule.rate, _SCHEDULES[rule.learning_rate],
-            rule.tune_margin, *rule._deciding,
+            bool(rule.tune_margin), *rule._deciding,
         )  # fmt: skip
         if rule.stop_when_right and errors[epoch] == 0 and _is_right(given, weights, state, rule):
             return epoch + 1

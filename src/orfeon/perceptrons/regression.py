@@ -18,7 +18,7 @@ from orfeon.base import TabularRegressorMixin, restored_on_failure
 from orfeon.data.training_set import TrainingSet
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
-from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
+from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule, TuneMargin
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, _fit_context
@@ -99,7 +99,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         learning_rate: LearningRate = "invscaling",
         eta0: float | Literal["auto"] = "auto",
         margin: float = 0.05,
-        tune_margin: bool = True,
+        tune_margin: TuneMargin = True,
         margin_weight: float = 0.12,
         standardize: bool = True,
         divide_inputs: bool = True,

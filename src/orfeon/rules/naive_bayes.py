@@ -20,7 +20,6 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.rules.answers import LabelledAnswers, Labels, Reads
 from orfeon.rules.decider import RunningDecider, Task, members_at
@@ -28,9 +27,7 @@ from orfeon.rules.rule import CombiningRule, check_real
 from orfeon.rules.shares import posterior
 from orfeon.rules.votes import on_grid
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 
 @saved.attributes(log_priors=saved.floats, log_likelihoods=saved.array("f8", 3))
@@ -54,7 +51,7 @@ class VoteLikelihoods(RunningDecider):
         return VoteLikelihoods(self.log_priors, self.log_likelihoods[index])
 
     def _stages(
-        self, answered: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[AnyIntegers], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         if n_classes != len(self.log_priors):
             raise ValueError(

@@ -30,9 +30,7 @@ from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import conclude, divide, row_sums
 from orfeon.rules.supports import Average
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.integer[Any]]
+from orfeon.utils.types import AnyIntegers, Floats
 
 #: Shares this close are tied, so that neither rounding nor the grid of weights decides.
 _TIED = 1e-9
@@ -55,7 +53,7 @@ class WeightedVote(WeightedMembers):
         return np.asarray((largest > 0.5 + _TIED) & (votes >= 0).any(axis=0))
 
     def _stages(
-        self, answered: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[AnyIntegers], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         # Missing votes, -1, go to the first column.
         sums, against = np.zeros((shape[0], n_classes + 1)), np.zeros(shape[0])

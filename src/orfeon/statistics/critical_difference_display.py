@@ -12,7 +12,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from orfeon.rendering.figure import axes_for, make_room, put_title, width_of
+from orfeon.rendering.display import Display
+from orfeon.rendering.figure import put_title, width_of
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain, small_size
 from orfeon.statistics.rank_differences import NemenyiTest, nemenyi
@@ -29,7 +30,7 @@ _NUMBER = 15.0
 _BAR = class_colours(1)[0]
 
 
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """Average ranks of methods on a line, the best on the left.
 
     Bars join methods whose average ranks are less than a critical difference apart; its length is
@@ -42,10 +43,7 @@ class CriticalDifferenceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes of the plot.
-    figure_ : matplotlib Figure
-        The figure of the axes.
+    <axes>
     bars_ : list of matplotlib Line2D
         One for each group of methods that do not differ significantly.
 
@@ -65,8 +63,6 @@ class CriticalDifferenceDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
     bars_: list[Any]
 
     def __init__(self, data: NemenyiTest) -> None:
@@ -94,13 +90,7 @@ class CriticalDifferenceDisplay:
             Names of the methods; by default their numbers.
         alpha : float, default=0.05
             Level of significance, for all pairs together.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display, drawn.
+        <ax>
         """
         return cls(NemenyiTest.from_ranks(ranks, n_datasets, names=names, alpha=alpha)).plot(ax)
 
@@ -123,13 +113,7 @@ class CriticalDifferenceDisplay:
             One row per data set, one column per method.
         greater_is_better, names, decimals, alpha
             As for :func:`nemenyi`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display, drawn.
+        <ax>
         """
         found = nemenyi(
             scores, greater_is_better=greater_is_better, names=names, decimals=decimals, alpha=alpha
@@ -141,13 +125,7 @@ class CriticalDifferenceDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display, drawn.
+        <ax>
         """
         n_lines = math.ceil(len(self.data.names) / 2)
         bars = _bars(self.data)
@@ -155,8 +133,7 @@ class CriticalDifferenceDisplay:
         first = _FIRST + _STEP * n_rows + _BELOW
         lowest = first + n_lines - 1
         size = (_WIDTH, _ELSE + _LINE * (lowest + _ABOVE + 1.0))
-        self.ax_ = ax = axes_for(type(self).__name__, ax, size)
-        self.figure_ = ax.figure
+        ax = self._begin(ax, size)
         k = len(self.data.names)
         ax.set_xlim(1 - 0.02 * (k - 1), k + 0.02 * (k - 1))
         ax.set_ylim(lowest + 0.6, -_ABOVE - 0.9)
@@ -175,7 +152,7 @@ class CriticalDifferenceDisplay:
             f"Average ranks of {k} methods on {self.data.n_datasets} data sets; bars join those "
             f"that do not differ significantly (Nemenyi, level {self.data.alpha:g})",
         )
-        make_room(ax)
+        self._finish()
         # Whether numbers fit beside each other is known only after the layout.
         every = max(1, math.ceil(_NUMBER * (k - 1) / width_of(ax)))
         ax.set_xticks(range(1, k + 1, every))

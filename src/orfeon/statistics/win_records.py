@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.statistics._reading import check_level, method_names, numbers
 from orfeon.utils.text import aligned
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 
-Counts = npt.NDArray[np.int64]
 Test = Callable[[Floats, Floats], Any]
 
 
@@ -48,15 +46,15 @@ class WinDrawLoss:
 
     names: tuple[str, ...]
     n_datasets: int
-    wins: Counts
+    wins: Integers
 
     @property
-    def losses(self) -> Counts:
+    def losses(self) -> Integers:
         """Numbers of data sets on which the method of the row is worse than that of the column."""
         return self.wins.T
 
     @property
-    def draws(self) -> Counts:
+    def draws(self) -> Integers:
         """Numbers of data sets on which neither is better."""
         return self.n_datasets - self.wins - self.wins.T
 
@@ -170,12 +168,12 @@ def _read(number: int, line: Any, test: Test | None) -> Floats:
     return read
 
 
-def _wins(scores: Floats, decimals: int | None, test: Test | None, alpha: float) -> Counts:
+def _wins(scores: Floats, decimals: int | None, test: Test | None, alpha: float) -> Integers:
     """1 where the method of the line is better than that of the column; greater is better."""
     means = scores.mean(axis=1)
     if decimals is not None:
         means = np.round(means, decimals)
-    wins: Counts = (means[:, None] > means[None, :]).astype(np.int64)
+    wins: Integers = (means[:, None] > means[None, :]).astype(np.int64)
     if test is not None:
         for i, j in np.argwhere(wins):
             wins[i, j] = test(scores[i], scores[j]).p_value <= alpha

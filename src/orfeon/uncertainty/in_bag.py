@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.uncertainty.left_out import Bits, pack, sums_over_chosen, unpack
+from orfeon.uncertainty.left_out import pack, sums_over_chosen, unpack
 from orfeon.utils import saved
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Bits, Floats, Integers
 
 #: Covariances that are held at once.
 _COVARIANCES = 1 << 21

@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.leaf_quantiles import leaf_quantiles
-from orfeon.uncertainty.left_out import Bits
 from orfeon.uncertainty.ranks import is_a_number
 from orfeon.utils import saved
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Bits, Floats, Integers
 
 
 class _Entries(NamedTuple):

@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from orfeon.kernels.left_out_sums import add_up_chosen
 from orfeon.utils import saved
-from orfeon.utils.types import Floats, Integers, Mask
-
-Bits = npt.NDArray[np.uint8]
+from orfeon.utils.types import Bits, Floats, Integers, Mask
 
 #: Number of ones of each byte.
 _N_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)

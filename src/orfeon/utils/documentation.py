@@ -350,9 +350,10 @@ _TEXTS = {
     "p_delta_margin": """
     margin : float, default=0.05
         Initial margin, gamma.
-    tune_margin : bool, default=True
+    tune_margin : bool or "mean", default=True
         Whether the margin is tuned during training: wider for each sample that no perceptron has
-        within it, narrower for every other.
+        within it, narrower for every other. In batch mode it moves by the sum over the samples,
+        or by their mean, which is too small to swing from epoch to epoch.
     margin_weight : float, default=%(default)s
         Weight of the margin against errors, mu.
     standardize : bool, default=True

@@ -32,11 +32,10 @@ from numba.core.caching import (
 from numba.core.serialize import dumps
 
 from orfeon.utils import shipped_kernels
+from orfeon.utils.shipped_kernels import DIGEST_SIZE
 from orfeon.utils.step_library import rebuild
 
 logger = logging.getLogger("orfeon")
-
-DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 def source_digest() -> str:

@@ -1,4 +1,7 @@
-"""Public names that are imported on first use, so that importing a package stays light."""
+"""Public names that are imported on first use, so that importing a package stays light.
+
+Not lazy_loader, which knows no names that have moved, and would be a dependency for ten lines.
+"""
 
 from __future__ import annotations
 

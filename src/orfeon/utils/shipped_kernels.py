@@ -9,6 +9,7 @@ kernels of a cache.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import pickle
 import shutil
@@ -20,6 +21,8 @@ from orfeon.utils.step_library import STEP
 
 #: Where they are in an installed package.
 FOLDER = Path(__file__).resolve().parents[1] / "_kernels"
+#: Bytes of the digest at the start of a file of the kernel cache.
+DIGEST_SIZE = hashlib.sha256().digest_size
 _TARGET = "target.json"
 #: A kind of processor by architecture, and what a processor must have to be of that kind.
 KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -58,12 +61,12 @@ def target(folder: Path) -> Target | None:
     return Target(triple, processor, features, tuple(needs))
 
 
-def collect(cache: Path, folder: Path, kernels_for: Target, digest_size: int) -> int:
+def collect(cache: Path, folder: Path, kernels_for: Target) -> int:
     """Copy the kernels of a cache, without the steps that they contain; returns how many."""
     folder.mkdir(parents=True, exist_ok=True)
     n_kernels = 0
     for path in sorted(cache.rglob("*.nbc")):
-        if pickle.loads(path.read_bytes()[digest_size:])[0][1] != STEP:
+        if pickle.loads(path.read_bytes()[DIGEST_SIZE:])[0][1] != STEP:
             shutil.copyfile(path, folder / path.name)
             n_kernels += 1
     (folder / _TARGET).write_text(json.dumps(kernels_for), encoding="utf-8")
@@ -76,12 +79,10 @@ def main() -> None:
 
     from numba.core.registry import cpu_target
 
-    from orfeon.utils.kernel_cache import DIGEST_SIZE
-
     cache, folder = map(Path, sys.argv[1:])
     triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
     kernels_for = Target(triple, processor, features, KINDS[platform.machine()][1])
-    n_kernels = collect(cache, folder, kernels_for, DIGEST_SIZE)
+    n_kernels = collect(cache, folder, kernels_for)
     print(f"{n_kernels} kernels for {kernels_for.processor} are in {folder}.")
 
 

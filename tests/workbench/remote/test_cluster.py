@@ -27,7 +27,8 @@ from orfeon.ordering.partitioned import prune_partitions
 from orfeon.workbench import run_study
 from orfeon.workbench.tasks import cluster_tasks
 from orfeon.workbench.tasks.cluster import Cluster, ClusterError, _compare_versions, connect
-from orfeon.workbench.tasks.parallel import TaskError, run_all
+from orfeon.workbench.tasks.outcome import TaskError
+from orfeon.workbench.tasks.parallel import run_all
 
 pytest.importorskip("distributed", reason="the cluster is one of Dask, which is not installed")
 

@@ -21,7 +21,8 @@ from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench.tasks import local_tasks, worker
 from orfeon.workbench.tasks.cluster import ClusterError, connect
-from orfeon.workbench.tasks.parallel import TaskError, pack, run_all, task_name
+from orfeon.workbench.tasks.outcome import TaskError, pack
+from orfeon.workbench.tasks.parallel import run_all, task_name
 
 pytestmark = pytest.mark.tools
 

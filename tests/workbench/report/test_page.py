@@ -15,7 +15,7 @@ from tests.workbench.report.odd import NASTY, odd_content
 
 from orfeon.errors import UserError
 from orfeon.rendering.figure import LOOKS
-from orfeon.rendering.pages import environment, escape
+from orfeon.rendering.pages import environment, escape, render
 from orfeon.rendering.palette import mixed
 from orfeon.workbench.report import Content, render_report, write_report
 from orfeon.workbench.report.content_types import (
@@ -30,14 +30,20 @@ from orfeon.workbench.report.content_types import (
     Table,
 )
 from orfeon.workbench.report.tables import (
+    HELPERS,
     MISSING,
     MOST_ROWS,
     axis_decimals,
     numbers_table,
     shown,
-    table_html,
 )
 from orfeon.workbench.report.theme import DARK, LIGHT, contrast
+
+
+def table_html(table: Table, label: str) -> str:
+    """A table in a box in which it can scroll, as pages have it."""
+    return render("orfeon.workbench.report", "table.html", table=table, label=label, **HELPERS)
+
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect"}
 

@@ -13,7 +13,7 @@ from tests.workbench.serve.clients import request, rows_of
 from tests.workbench.serve.test_connections import connect, one_answer
 
 from orfeon.workbench.serve import Limits, draining, process
-from orfeon.workbench.serve.reloading import ReplaceableApplication
+from orfeon.workbench.serve.reloading import ApplicationMaker, ReplaceableApplication
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def running(homes_file, monkeypatch, no_collector):
     monkeypatch.setattr(process, "on_hangup", on_hangup)
     monkeypatch.setattr(process, "has_terminal", lambda: False)
     monkeypatch.setattr(draining, "DrainingServer", Server)
-    maker = process.ApplicationMaker(homes_file, Limits(), None)
+    maker = ApplicationMaker(homes_file, Limits(), None)
     app = ReplaceableApplication(maker())
     with process.open_socket("127.0.0.1", 0) as opened:
         address = opened.getsockname()[:2]

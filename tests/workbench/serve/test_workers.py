@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from orfeon.workbench.serve import Limits
-from orfeon.workbench.serve.process import ApplicationMaker
-from orfeon.workbench.serve.reloading import ReplaceableApplication
+from orfeon.workbench.serve.reloading import ApplicationMaker, ReplaceableApplication
 from orfeon.workbench.serve.workers import Workers, _WorkerServer
 
 

@@ -14,9 +14,11 @@ from orfeon.inspection.bias_variance.intervals import (
 from orfeon.inspection.bias_variance.repeated_trainings import (
     ResampledPredictions,
     resample_predictions,
-    shared_seed,
 )
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import check_not_empty
+from orfeon.inspection.documentation import TEXTS
+from orfeon.inspection.retraining import shared_seed
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import plain
@@ -98,6 +100,7 @@ class BiasVarianceDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
+    _texts = TEXTS
     bars_: dict[tuple[str, str], Any]
     whiskers_: dict[tuple[str, str], Any]
     #: Width of the axes without the names, in points.

@@ -22,11 +22,10 @@ from sklearn.base import clone
 
 from orfeon.inspection.bias_variance.definitions import Definition
 from orfeon.inspection.bias_variance.parts import BiasVariance
-from orfeon.inspection.bias_variance.repeated_trainings import (
-    resample_with_training_errors,
-    shared_seed,
-)
-from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.bias_variance.repeated_trainings import resample_with_training_errors
+from orfeon.inspection.display import check_choice
+from orfeon.inspection.retraining import shared_seed
+from orfeon.rendering.display import Display
 from orfeon.rendering.figure import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.rendering.texts import plain

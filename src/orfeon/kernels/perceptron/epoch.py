@@ -169,10 +169,11 @@ def _move(weights, update, rate):
 
 @kernel
 def batch_epochs(
-    inputs, targets, sample_weights, weights, state, initial_rate, schedule, tunes_margin,
+    inputs, targets, sample_weights, weights, state, initial_rate, schedule, margin_rate,
     margin_weight, tolerance, rho, pushes_wrong, stops, energies, errors,
 ):  # fmt: skip
     """Run one batch epoch per entry of ``energies`` and ``errors``; returns how many ran."""
+    # ``margin_rate`` is the margin's share of the learning rate: 0 leaves the margin as it is.
     # These receive the energy and the weight of the wrong samples before each step. With ``stops``,
     # training ends, without a step, once nothing is wrong.
     update = np.empty_like(weights)
@@ -191,8 +192,7 @@ def batch_epochs(
         rate = _next_rate(initial_rate, schedule, state[EPOCHS], state[RATE], share, state[ERROR])
         state[RATE], state[ERROR_BEFORE], state[ERROR] = rate, state[ERROR], share
         _move(weights, update, rate)
-        if tunes_margin:
-            state[MARGIN] = max(0.0, state[MARGIN] + rate * widening)
+        state[MARGIN] = max(0.0, state[MARGIN] + rate * margin_rate * widening)
     return energies.shape[0]
 
 

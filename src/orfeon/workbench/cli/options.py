@@ -181,13 +181,17 @@ def merged(settings: Iterable[tuple[str, Any]] | None) -> dict[str, Any]:
 
 def count(text: str) -> int:
     """A whole number, 1 or more."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
+    number = _whole(text)
     if number < 1:
         raise ArgumentTypeError(f"must be 1 or more, got {number}")
     return number
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
 
 
 def inner_folds(text: str) -> int:
@@ -207,10 +211,7 @@ def seed(text: str) -> int:
 
 def jobs(text: str) -> int:
     """A number of threads or processes: 1 or more, or -1 for one per core."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a whole number") from None
+    number = _whole(text)
     if number < -1 or number == 0:
         raise ArgumentTypeError(f"must be 1 or more, or -1 for all cores; got {number}")
     return number

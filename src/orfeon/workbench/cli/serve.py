@@ -19,8 +19,7 @@ from orfeon.workbench.cli.output import print_json, say
 from orfeon.workbench.cli.saved_models import model_failures, refuse_pickles
 
 if TYPE_CHECKING:
-    from orfeon.workbench.serve.process import ApplicationMaker
-    from orfeon.workbench.serve.reloading import ReplaceableApplication
+    from orfeon.workbench.serve.reloading import ApplicationMaker, ReplaceableApplication
 
 _DESCRIPTION = """\
 Serves predictions over HTTP until stopped with Ctrl-C or SIGTERM; requests in progress are
@@ -141,6 +140,7 @@ def run(options: argparse.Namespace) -> int:
     from orfeon.workbench.serve.copies import folder_of_copies
     from orfeon.workbench.serve.hosts import hosts_of
     from orfeon.workbench.serve.limits import Limits
+    from orfeon.workbench.serve.reloading import ApplicationMaker
 
     process.check_installed()
     refuse_pickles(options.model)
@@ -157,7 +157,7 @@ def run(options: argparse.Namespace) -> int:
         process.open_socket(options.host, options.port) as opened,
     ):
         hosts = hosts_of(options.host, opened, options.allow_host)
-        maker = process.ApplicationMaker(
+        maker = ApplicationMaker(
             options.model.resolve(), limits, options.early_decision, copies, hosts
         )
         where = _address(options.host, opened.getsockname()[1])

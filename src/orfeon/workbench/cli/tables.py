@@ -155,13 +155,9 @@ def _parser_errors(source: Any) -> Iterator[None]:
 
 
 def _parquet_pieces(source: Any) -> Iterator[tuple[Any, float]]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise UserError(
-            f"{source.name} is a Parquet file: install orfeon[parquet] to read it."
-        ) from error
+    from orfeon.datasets.files import import_parquet
+
+    pyarrow, parquet = import_parquet(source.name)
     done = 0
     try:
         with parquet.ParquetFile(source.path) as file:

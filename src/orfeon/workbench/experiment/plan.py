@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
+from orfeon.utils.types import Integers
 from orfeon.workbench.experiment.builders import Task
 from orfeon.workbench.experiment.methods import (
     DEPLOYABLE,
@@ -48,15 +49,14 @@ def candidate_name(method: str, keep: float | None) -> str:
     return method if keep is None else f"{method}@{keep:g}"
 
 
-Rows = npt.NDArray[np.int64]
 Kind = Literal["cv", "splits", "time"]
 
 
 class Split(NamedTuple):
     """Rows to train on and rows to test on."""
 
-    train: Rows
-    test: Rows
+    train: Integers
+    test: Integers
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Folding:
     def _state(self, *keys: int) -> int:
         return int(np.random.SeedSequence([self.seed, *keys]).generate_state(1)[0])
 
-    def _folds(self, rows: Rows, n_folds: int, state: int) -> list[Split]:
+    def _folds(self, rows: Integers, n_folds: int, state: int) -> list[Split]:
         """Folds among some rows."""
         from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.utils.types import Integers
 from orfeon.workbench.experiment.engine import Engine
 from orfeon.workbench.experiment.evaluation import Evaluation, Finished, RunKey, take_rows
 from orfeon.workbench.experiment.plan import Folding, Plan
@@ -159,8 +160,6 @@ class Running:
             self.study.note(name, text)
 
 
-Rows = npt.NDArray[np.int64]
-
 #: Tables up to this size are studied whole: their fits take fractions of a second.
 SMALL = 2000
 #: Rows of the two samples that are timed.
@@ -171,7 +170,7 @@ _LEAST_POWER, _GREATEST_POWER = 1.0, 1.6
 _FOLDS, _SHARE = 5, 0.6
 
 
-def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int) -> Rows:
+def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int) -> Integers:
     """Rows drawn at random, in their order."""
     if n_rows >= len(y):
         return np.arange(len(y))

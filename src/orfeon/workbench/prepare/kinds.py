@@ -9,9 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from orfeon.utils.text import short, some_of
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 from orfeon.workbench.prepare.parsing import (
-    Codes,
     as_text,
     comma_style,
     date_format,
@@ -172,7 +171,7 @@ def _reason_for_identifier(name: str, present: Floats, n_distinct: int) -> str:
 
 
 def _decide(
-    name: str, series: Any, codes: Codes, values: list[Any], n_present: int
+    name: str, series: Any, codes: Integers, values: list[Any], n_present: int
 ) -> tuple[Kind, str, str | None]:
     import pandas
     from pandas.api import types
@@ -199,7 +198,7 @@ def _decide(
 
 
 def _kind_of_strings(
-    name: str, codes: Codes, values: list[Any], n_present: int
+    name: str, codes: Integers, values: list[Any], n_present: int
 ) -> tuple[Kind, str, str | None]:
     some = values[:: max(1, len(values) // 2000)]
     if sum(number_in(value) is not None for value in some) > len(some) / 2:

@@ -9,11 +9,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.utils.types import Floats
-
-Codes = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: Date formats in the order in which they are tried; the first that parses every cell is used.
 DATE_FORMATS = (
@@ -95,7 +92,7 @@ def _writable(text: str) -> str:
     return text
 
 
-def strings(series: Any) -> tuple[Codes, list[str]]:
+def strings(series: Any) -> tuple[Integers, list[str]]:
     """The code of each row, -1 if it is missing, and the distinct strings of a column."""
     codes, values = distinct(series)
     position: dict[str, int] = {}
@@ -107,7 +104,7 @@ def strings(series: Any) -> tuple[Codes, list[str]]:
     return place[codes], list(position)
 
 
-def distinct(series: Any) -> tuple[Codes, list[Any]]:
+def distinct(series: Any) -> tuple[Integers, list[Any]]:
     """The code of each row, -1 if it is missing, and the distinct values of a column."""
     import pandas
 
@@ -135,7 +132,7 @@ def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
     return numbers_among(*distinct(series))
 
 
-def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, int]]:
+def numbers_among(codes: Integers, values: list[Any]) -> tuple[Floats, dict[str, int]]:
     """The numbers of a column given by codes and distinct values."""
     found = [number_in(value) for value in values]
     table = np.array([*(np.nan if x is None else x for x in found), np.nan])

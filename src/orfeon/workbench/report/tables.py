@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orfeon.rendering.pages import render
 from orfeon.workbench.report.chart_types import (
     Axis,
     BarChart,
@@ -76,11 +75,6 @@ class CellText(NamedTuple):
     values: str = ""
     ends: str = ""
     places: Sequence[str] = ()
-
-
-def table_html(table: Table, label: str) -> str:
-    """A table in a box in which it can scroll."""
-    return render("orfeon.workbench.report", "table.html", table=table, label=label, **HELPERS)
 
 
 def _cells(table: Table) -> list[list[CellText]]:

@@ -52,6 +52,8 @@ REPORTS: dict[str, Callable[[Reproduction], Report]] = {
 AS_PUBLISHED = Variant()
 #: Placeholders in the settings of an estimator.
 _PLACES = ("$members", "$seed", "$jobs", "$none")
+#: Where the network of published tables is.
+_NETWORK = "orfeon.workbench.reproduction.network"
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Build:
             package, _, name = str(value.get("class", "")).rpartition(".")
             if package == "orfeon":
                 pick(self.table, f"{key}.class", name, orfeon.__all__)
-            elif not package.startswith("sklearn."):
+            elif package != _NETWORK and not package.startswith("sklearn."):
                 must_be = "must be orfeon.NAME or sklearn.PACKAGE.NAME"
                 reject(self.table, f"{key}.class", f"{must_be}; got {value.get('class')!r}")
             for name, part in value.items():

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import socket
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
-from orfeon.workbench.serve.copies import own_copy
-from orfeon.workbench.serve.hosts import AllowedHosts
 from orfeon.workbench.serve.limits import Limits
-from orfeon.workbench.serve.reloading import Reload, ReplaceableApplication, has_terminal, on_hangup
+from orfeon.workbench.serve.reloading import (
+    ApplicationMaker,
+    Reload,
+    ReplaceableApplication,
+    freeze_memory,
+    has_terminal,
+    on_hangup,
+)
 
 #: Connections that may wait to be accepted.
 _BACKLOG = 1024
@@ -24,47 +26,6 @@ _BACKLOG = 1024
 _KEEP_ALIVE = 15
 _logger = logging.getLogger("orfeon.workbench.serve")
 _NEEDED = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
-
-
-@dataclass(frozen=True)
-class ApplicationMaker:
-    """Makes the application in the serving process, to which it is pickled."""
-
-    path: Path
-    limits: Limits
-    early_decision: float | None
-    copies: Path | None = None
-    allowed_hosts: AllowedHosts | None = None
-
-    def snapshot(self) -> ApplicationMaker:
-        """A maker for a copy of the current file, unaffected by later writes."""
-        if self.copies is None:
-            return self
-        return replace(self, path=own_copy(self.path, self.copies))
-
-    def __call__(self) -> Any:
-        from orfeon.workbench.serve.application import create_app
-
-        app = create_app(
-            self.path,
-            limits=self.limits,
-            early_decision=self.early_decision,
-            memory_map=self.copies is not None,
-            allowed_hosts=self.allowed_hosts,
-        )
-        # Loading leaves reference cycles that would keep the model alive after its last request.
-        gc.collect()
-        return app
-
-
-def freeze_memory() -> None:
-    """Exclude all current objects from garbage collection, once, after the first model.
-
-    Scanning modules and kernels again and again would only delay some requests. Later models are
-    not frozen, because their reference cycles could then never be collected.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def check_installed() -> None:

@@ -25,8 +25,13 @@ import uvicorn
 
 from orfeon.workbench.serve.copies import delete_old_copies
 from orfeon.workbench.serve.draining import DrainingServer
-from orfeon.workbench.serve.process import ApplicationMaker, freeze_memory
-from orfeon.workbench.serve.reloading import Reload, ReplaceableApplication, has_terminal
+from orfeon.workbench.serve.reloading import (
+    ApplicationMaker,
+    Reload,
+    ReplaceableApplication,
+    freeze_memory,
+    has_terminal,
+)
 
 #: Seconds between two checks of the workers.
 _TICK = 0.1

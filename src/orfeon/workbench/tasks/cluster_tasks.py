@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from orfeon.workbench.tasks.cluster import Cluster, ClusterError
-from orfeon.workbench.tasks.parallel import Outcome, attempt, failure, pack, unpack
+from orfeon.workbench.tasks.outcome import Outcome, attempt, failure, pack, unpack
 
 #: Batches handed to the scheduler for every thread of the workers: one running, others waiting.
 AHEAD = 4

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from joblib import cpu_count
 from joblib.parallel import ParallelBackendBase
 
-from orfeon.workbench.tasks.parallel import Outcome, attempt, failure, pack
+from orfeon.workbench.tasks.outcome import Outcome, attempt, failure, pack
 from orfeon.workbench.tasks.worker import Order, Parcel, nested, notice, receive, send
 
 #: Tasks taken for every thread: one running, others waiting.

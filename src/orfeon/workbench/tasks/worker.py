@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import parallel_config
 
-from orfeon.workbench.tasks.parallel import Outcome, attempt, portable, to_bytes, unpack
+from orfeon.workbench.tasks.outcome import Outcome, attempt, portable, to_bytes, unpack
 
 #: Bytes that announce how long a message is.
 _HEADER = 8

@@ -27,8 +27,10 @@ _COLUMNS, _CLASSES = 300, 30
 EXCLUDED = "Excluded "
 
 
-def data_section(outcome: StudyOutcome, left_out: str = "", *, told: Sequence[str] = ()) -> Section:
-    """The columns of the table, the classes, and the notes of the study that were not told yet."""
+def data_section(
+    outcome: StudyOutcome, left_out: str = "", *, shown: Sequence[str] = ()
+) -> Section:
+    """The columns of the table, the classes, and the notes that are not shown above."""
     profile = outcome.profile
     text = [
         f"The table has {counted(profile.n_rows, 'row')} and "
@@ -36,7 +38,7 @@ def data_section(outcome: StudyOutcome, left_out: str = "", *, told: Sequence[st
         f"{counted(outcome.n_features, 'feature')} are used."
     ]
     blocks: list[Block] = []
-    notes = [note for note in outcome.notes if note not in told and not note.startswith(EXCLUDED)]
+    notes = [note for note in outcome.notes if note not in shown and not note.startswith(EXCLUDED)]
     if left_out or notes:
         blocks.append(Text([*filter(None, [left_out]), *notes]))
     if outcome.task == "classification" and profile.class_shares:

@@ -51,7 +51,7 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
         ensembles_section(outcome),
         honest_section(outcome),
         history_section(outcome),
-        data_section(outcome, left_out(outcome), told=warned),
+        data_section(outcome, left_out(outcome), shown=warned),
         card_section(outcome, warned, made),
     ]
     subtitle = (
