@@ -20,6 +20,8 @@ from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 
 _ROWS, _FEATURES, _TREES = 300, 21, 10
+#: Names a wheel with kernels that was built before; without it, one is built from this checkout.
+WHEEL_VARIABLE = "ORFEON_WHEEL"
 
 #: A user's first script; it prints how long its parts took.
 _SCRIPT = f"""
@@ -153,16 +155,21 @@ def first_fits_from_wheel(families: Sequence[str]) -> list[Measurement]:
 
 
 def _unpacked_wheel(folder: Path) -> Path:
-    """A wheel of this checkout with its kernels, in a folder that Python can import from."""
+    """A wheel with its kernels, in a folder that Python can import from."""
+    named = os.environ.get(WHEEL_VARIABLE)
+    package = folder / "package"
+    with zipfile.ZipFile(named or _build_wheel(folder)) as wheel:
+        wheel.extractall(package)
+    return package
+
+
+def _build_wheel(folder: Path) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(
         command, cwd=Path(__file__).parents[1], env={**os.environ, "ORFEON_KERNELS": "1"},
         capture_output=True, check=True,
     )  # fmt: skip
-    package = folder / "package"
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(package)
-    return package
+    return next(folder.glob("*.whl"))
 
 
 def suite(quick: bool) -> Suite:

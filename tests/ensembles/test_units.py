@@ -91,6 +91,21 @@ def test_whole_weights_become_copies():
     assert (np.diff(hash_rows(units.X, units.y).astype(object)) >= 0).all()
 
 
+@pytest.mark.parametrize("levels", [1 << 62, 50])
+def test_the_order_is_stable_whatever_the_number_of_threads(levels):
+    """Also where there are copies: numbers of many levels have none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(levels, size=(20_000, 2)).astype(float), rng.integers(2, size=20_000)
+    given = training_data(X, y, np.ones(len(y)))
+    one, many = given.in_canonical_order(), given.in_canonical_order(n_threads=3)
+    order = np.argsort(hash_rows(X, y), kind="stable")
+    np.testing.assert_array_equal(one.rows - 10, order)
+    for units in (one, many):
+        np.testing.assert_array_equal(units.X, X[order])
+    np.testing.assert_array_equal(many.rows, one.rows)
+    assert many.digest == one.digest
+
+
 def test_fractional_weights_stay_with_their_rows():
     X, y, weights = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0])
     units = training_data(X, y, weights).in_canonical_order()

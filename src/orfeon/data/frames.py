@@ -99,7 +99,7 @@ def _open(X: Any) -> tuple[list[Any], list[Any] | None, int, Reader]:
     if isinstance(X, np.ndarray):
         return _open_array(X)
     if _is_a(X, "pandas", "DataFrame"):
-        return [column for _, column in X.items()], list(X.columns), len(X), _read_pandas
+        return [column for _, column in X.items()], X.columns.tolist(), len(X), _read_pandas
     if _is_a(X, "polars", "DataFrame"):
         return X.get_columns(), X.columns, X.height, _read_polars
     if _is_a(X, "polars", "LazyFrame"):

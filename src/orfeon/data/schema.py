@@ -328,7 +328,7 @@ class Schema:
                 numbers = column.numbers()
             else:
                 unseen = len(categories) if j in marked else np.nan
-                numbers = _codes(column, self._positions[j], unseen)
+                numbers = _codes(column, categories, self._positions[j], unseen)
             if encoded is None:
                 encoded = np.empty((len(numbers), self.n_features))
             encoded[:, j] = numbers
@@ -478,11 +478,17 @@ def _positions_of(categories: Categories) -> _Positions:
 
 
 def _codes(
-    column: Column, positions: _Positions, unseen: float = np.nan
-) -> npt.NDArray[np.float64]:
+    column: Column,
+    categories: tuple[str | bool | int | float, ...],
+    positions: _Positions,
+    unseen: float = np.nan,
+) -> npt.NDArray[Any]:
     """Category codes; NaN for missing values, and ``unseen`` for other categories."""
     position, strict = positions
     codes, values = column.coded()
+    if not strict and len(values) == len(categories) and (*values,) == categories:
+        is_missing = codes < 0
+        return np.where(is_missing, np.nan, codes) if is_missing.any() else codes
     known = [position.get(_key(value, strict), unseen) for value in values]
     table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
     return np.take(table, codes)  # code -1 takes the last entry

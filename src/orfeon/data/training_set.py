@@ -119,9 +119,9 @@ class TrainingSet:
         """Group of each sample: copies of a sample share one."""
         return copy_groups(self.table, self.y)
 
-    def take(self, rows: Integers) -> Self:
+    def take(self, rows: Integers, n_threads: int = 1) -> Self:
         return replace(
-            self, X=_safe_indexing(self.X, rows), y=self.y[rows], rows=self.rows[rows],
+            self, X=_take_rows(self.X, rows, n_threads), y=self.y[rows], rows=self.rows[rows],
             sample_weights=self.sample_weights[rows],
         )  # fmt: skip
 
@@ -135,16 +135,37 @@ class TrainingSet:
         copies = self.take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
         return replace(copies, sample_weights=np.ones(len(copies)))
 
-    def in_canonical_order(self) -> Self:
+    def in_canonical_order(self, n_threads: int = 1) -> Self:
         """Like :meth:`as_copies`, in an order that depends only on their content."""
-        hashes = hash_rows(self.X, self.y)
-        order = np.lexsort((self.sample_weights, hashes))
+        hashes = hash_rows(self.X, self.y, n_threads)
+        order = _stable_order(hashes, self.sample_weights)
         weights = self.sample_weights[order]
         if are_counts(weights) and weights.sum() <= max(MAX_UNITS, 10 * len(weights)):
             order = np.repeat(order, weights.astype(np.int64))
             weights = np.ones(len(order))
         digest = sha256(hashes[order].tobytes() + weights.tobytes()).hexdigest()
-        return replace(self.take(order), sample_weights=weights, digest=digest)
+        return replace(self.take(order, n_threads), sample_weights=weights, digest=digest)
+
+
+def _take_rows(X: Any, rows: Integers, n_threads: int) -> Any:
+    """Some of the rows of a table; those of a large array in threads."""
+    if n_threads == 1 or not isinstance(X, np.ndarray) or not X.flags.c_contiguous:
+        return _safe_indexing(X, rows)
+    taken = np.empty((len(rows), X.shape[1]), X.dtype)
+
+    def take(part: slice) -> None:
+        # The rows are in range; to check them first, NumPy would copy what it takes.
+        X.take(rows[part], axis=0, out=taken[part], mode="clip")
+
+    RowThreads(n_threads).each(take, len(rows))
+    return taken
+
+
+def _stable_order(hashes: npt.NDArray[np.uint64], weights: Floats) -> Integers:
+    """The order by hash, then by weight; equal samples stay in theirs."""
+    order = np.argsort(hashes)  # several times as fast, and stable where no two are equal
+    ordered = hashes[order]
+    return np.lexsort((weights, hashes)) if (ordered[1:] == ordered[:-1]).any() else order
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Floats:

@@ -24,7 +24,7 @@ from orfeon.data.training_set import TrainingSet, are_counts, fractions_error, r
 from orfeon.ensembles.ensemble import Ensemble, WarmStart
 from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
 from orfeon.growth import split_halves
-from orfeon.growth.blocks import MOST, run_in_blocks
+from orfeon.growth.blocks import MOST, SHARING, run_in_blocks
 from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import LIMITS, BaseTree, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
@@ -209,6 +209,8 @@ class IndependentEnsemble(Ensemble):
         if most == MOST:
             n_samples = _WATCHED if watched else _KEPT
             most = max(1, min(MOST, n_samples // len(recipe.samples)))
+            if self._only_resamples and not watched and not self._only_draws(recipe.samples):
+                most = SHARING
         if self._is_sequential:
             most = max(1, len(members))
         return run_in_blocks(

@@ -35,6 +35,7 @@ from orfeon.members.protocol import Members, MembersNotVotingError
 from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport
+from orfeon.utils.row_threads import PART
 from orfeon.utils.scikit_learn import _check_feature_names
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers, Mask
@@ -108,7 +109,9 @@ class Ensemble(CallbackSupport, TabularEstimator):
     def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
         """The training set, each copy a sample of its own."""
         if self._has_trees:
-            return self._read(X, y, sample_weight, reset=reset).in_canonical_order()
+            given = self._read(X, y, sample_weight, reset=reset)
+            n_jobs = getattr(self, "n_jobs", None) if len(given) >= PART else 1
+            return given.in_canonical_order(joblib.effective_n_jobs(n_jobs))
         rows, y, weights, taken, n_given = self._read_samples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
         check_length(y, rows.shape[0])

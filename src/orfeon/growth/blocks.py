@@ -20,6 +20,8 @@ _LONG = 1 << 20
 
 #: Maximum number of trees in a block: enough to make calls cheap, few enough to save memory.
 MOST = 64
+#: The same for trees that share their weights: the nodes of several blocks are copied.
+SHARING = 256
 
 
 def run_in_blocks(
@@ -69,8 +71,10 @@ def grow_in_blocks(
     n_trees: int,
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
+    *,
+    most: int = MOST,
 ) -> Forest:
-    return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
+    return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress, most=most))
 
 
 def takes_long(table: Table | SparseTable, block: slice) -> bool:

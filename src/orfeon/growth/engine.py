@@ -14,7 +14,7 @@ from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED, SPARSE
 from orfeon.data.sparse import SparseTable
 from orfeon.forest import NODE, Forest, without_zeros
-from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
+from orfeon.growth.blocks import MOST, SHARING, grow_in_blocks, rows_of, takes_long
 from orfeon.kernels.cart import criteria
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.grow_batch import (
@@ -325,7 +325,8 @@ def grow_forest(
         starts, *grown = prepared.call(_kernel(growth, table))
         return prepared.forest(starts, grown)
 
-    return grow_in_blocks(grow, len(seeds), n_jobs, progress)
+    shares = max(len(trees.y), len(trees.weights)) == 1
+    return grow_in_blocks(grow, len(seeds), n_jobs, progress, most=SHARING if shares else MOST)
 
 
 @dataclass(frozen=True)
@@ -357,12 +358,12 @@ class Prepared:
         packed["first_child"] = first_child[:n]
         stats = stats[:n]
         sizes, ones = np.diff(starts), np.ones(len(starts) - 1)
-        scale = np.repeat(self.whole.scale * ones, sizes)
+        exact = self.whole.exact.all()
+        scale = np.ones(1) if exact else np.repeat(self.whole.scale * ones, sizes)
         leaf_weight = leaf_impurity = None
         value: npt.NDArray[Any]
-        exact = self.whole.exact.all()
         if self.n_classes:
-            value = stats.astype(np.uint32) if exact else stats / scale[:, None]
+            value = _trimmed(grown[6], n, np.uint32) if exact else stats / scale[:, None]
         else:
             weight = stats[:, 0].astype(np.float64)
             is_leaf = n_children[:n] == 0
@@ -379,9 +380,9 @@ class Prepared:
         return Forest(
             tree_start=starts,
             nodes=packed,
-            n_children=n_children[:n].copy(),
-            missing=missing[:n].copy(),
-            label=label[: n if self.n_classes else 0].copy(),
+            n_children=_trimmed(n_children, n),
+            missing=_trimmed(missing, n),
+            label=_trimmed(label, n if self.n_classes else 0),
             value=value,
             n_classes=self.n_classes,
             n_categories=self.table.schema.n_categories,
@@ -394,6 +395,13 @@ class Prepared:
             leaf_weight=leaf_weight,
             leaf_impurity=leaf_impurity,
         )
+
+
+def _trimmed(array: npt.NDArray[Any], n: int, dtype: Any = None) -> npt.NDArray[Any]:
+    """The first ``n`` entries; a view if that wastes little memory."""
+    # For large forests, writing the pages of a copy takes as long as growing some of the trees.
+    first = array[:n]
+    return np.array(first, dtype, copy=None if 4 * n >= 3 * len(array) else True)
 
 
 #: Arguments of the growing kernels after those of the features.

@@ -394,8 +394,8 @@ def open_root(columns, sample, options, work, nodes, n_candidates):
     zero = np.int64(0)
     m = load_rows(columns, sample, options, work, n_candidates)
     sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows, zero, m,
-        nodes.stats[0],
+        options.criterion, sample.labels, sample.weights, sample.packed, sample.moments, work.rows,
+        zero, m, nodes.stats[0],
     )  # fmt: skip
     make_leaf(nodes, zero)
     describe_node(nodes, zero, sample, options, work.rows, zero, m, np.int64(-1))

@@ -77,8 +77,8 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
         if end - begin < 2:
             continue
         sum_rows(
-            options.criterion, sample.labels, sample.weights, sample.moments, work.rows, begin,
-            end, nodes.stats[node],
+            options.criterion, sample.labels, sample.weights, sample.packed, sample.moments,
+            work.rows, begin, end, nodes.stats[node],
         )  # fmt: skip
         if may_split(nodes, node, depth[node], sample, options, work.rows, begin, end):
             work.open[n_open, 0] = node

@@ -6,7 +6,7 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
 from orfeon.kernels.cart.constant_features import is_marked
-from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.kernels.cart.criteria import GINI_TWO, VARIANCE
 from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION, place_of
 from orfeon.utils.jit import array_step, inlined
 
@@ -46,12 +46,22 @@ def partition_by_code(ranks, base, stride, n_categories, branches, start, missin
     """Partition the rows of a node by category; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
+    one = np.uint64(1)
+    few = n_categories < 64
+    left = np.uint64(0)
+    if few:  # a bit each: no table has to be read
+        for code in range(n_categories):
+            left |= np.uint64(branches[np.uint64(start + code)] == 0) << np.uint64(code)
+        left |= np.uint64(missing_left) << np.uint64(n_categories)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
         code = np.int64(ranks[base + stride * np.uint64(row)])
-        side = np.uint64(missing_left)
-        if code != n_categories:
-            side = np.uint64(branches[np.uint64(start + code)] == 0)
+        if few:
+            side = (left >> np.uint64(code)) & one
+        else:
+            side = np.uint64(missing_left)
+            if code != n_categories:
+                side = np.uint64(branches[np.uint64(start + code)] == 0)
         rows[put] = row
         spare[aside] = row
         put += side
@@ -115,7 +125,14 @@ def partition_by_rank(ranks, base, stride, cut, beyond, rows, spare, begin, end)
 
 
 @array_step
-def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
+def sum_rows(criterion, labels, weights, packed, moments, rows, begin, end, stats):
+    if criterion == GINI_TWO:  # in a register: a class after the other would wait for its sum
+        words = np.uint64(0)
+        for i in range(begin, end):
+            words += packed[rows[np.uint64(i)]]
+        stats[1] = np.int64(words >> np.uint64(32))
+        stats[0] = np.int64(words & np.uint64(0xFFFFFFFF)) - stats[1]
+        return
     for c in range(stats.shape[0]):
         stats[c] = 0
     for i in range(begin, end):
@@ -169,7 +186,7 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
+        options.criterion, sample.labels, sample.weights, sample.packed, sample.moments, work.rows,
         begin if is_left else middle, middle if is_left else end, work.left,
     )  # fmt: skip
     if not is_left:

@@ -120,10 +120,17 @@ def gather_few_values(rows, width, f, items, begin, n, cells, at):
 
 
 @merged_step
-def gather_words(form, bits, light, local, weights, moments, items, begin, n, words,
+def gather_words(form, bits, light, has_all, local, weights, moments, items, begin, n, words,
                  labels):  # fmt: skip
     """Weights of the node's rows, in the form that they are summed in."""
+    # ``has_all``: the node has all classes, so that each has its own number.
     second = np.int64(words.shape[0] // 2)
+    if form == PACKED and light and has_all:
+        for i in range(n):  # several rows at once: no class has to be looked up
+            item = items[np.uint64(begin + i)]
+            weight = (item >> np.uint64(16)) & np.uint64(_LOW)
+            words[np.uint64(i)] = weight << (np.uint64(bits) * (item & np.uint64(_LOW)))
+        return
     for i in range(n):
         item = items[np.uint64(begin + i)]
         row = row_of_item(item)

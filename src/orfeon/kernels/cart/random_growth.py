@@ -225,8 +225,8 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
         bound = bound_of(criterion, total)
     weight, bits, form = form_of(criterion, total)
     gather_words(
-        form, bits, sample.light, scratch.local, sample.weights, sample.moments, items, begin, n,
-        scratch.words, scratch.labels,
+        form, bits, sample.light, n_classes == tree.stats.shape[1], scratch.local, sample.weights,
+        sample.moments, items, begin, n, scratch.words, scratch.labels,
     )  # fmt: skip
     score, threshold = search_cuts(
         features, limits, scratch, cells, form, bits, left, total, weight, bound, begin, n

@@ -37,7 +37,7 @@ def add_outputs(criterion, labels, weights, moments, row, stats):
 
 
 @array_step
-def sum_outputs(criterion, labels, weights, moments, rows, begin, end, stats):
+def sum_outputs(criterion, labels, weights, packed, moments, rows, begin, end, stats):
     """Replaces ``sum_rows``."""
     for c in range(stats.shape[0]):
         stats[c] = 0

@@ -118,7 +118,7 @@ def partition_sparse(columns, sample, options, work, arenas, nodes, entry, small
     # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
+        options.criterion, sample.labels, sample.weights, sample.packed, sample.moments, work.rows,
         begin if is_left else middle, middle if is_left else end, work.left,
     )  # fmt: skip
     if not is_left:

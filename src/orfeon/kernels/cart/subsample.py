@@ -190,8 +190,8 @@ def score_all(columns, sample, options, work, begin, end):
 def sum_node(sample, options, work, begin, end):
     """Statistics of some of the rows, in the place of the node's."""
     sum_rows(
-        options.criterion, sample.labels, sample.weights, sample.moments, work.rows, begin, end,
-        work.total,
+        options.criterion, sample.labels, sample.weights, sample.packed, sample.moments, work.rows,
+        begin, end, work.total,
     )  # fmt: skip
 
 
