@@ -171,7 +171,7 @@ def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
     if timing.cores is None:
         return answers
     if timing.cores > threads * _SEVERAL:
-        answers.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
+        answers.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} requested.")
     if timing.cores < threads * _BUSY:
         share = timing.cores / threads
         answers.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")

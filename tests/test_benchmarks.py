@@ -148,7 +148,7 @@ def test_scaled_work_stolen_cores_and_extra_threads_are_said():
     timings = {"orfeon": Timing((1.0,), cores=0.5), "peer": Timing((1.0,), cores=1.9)}
     first, second = compare("sorting", (1, 1), timings)[0].notes
     assert first == "orfeon got only 50% of the time of a core: the machine was busy."
-    assert second == "peer used 1.9 cores, more than the 1 asked for."
+    assert second == "peer used 1.9 cores, more than the 1 requested."
 
 
 def test_nothing_is_said_of_the_cores_that_other_processes_used():

@@ -255,7 +255,7 @@ def test_a_peer_on_two_threads_is_not_blamed_for_the_second():
     busy, idle = Timing((1.0,), cores=1.9), Timing((1.0,), cores=0.8)
     timings = {"orfeon": busy, "peer": busy}
     [line] = compare("boost", (10, 2), timings, threads=2, notes={"peer": ["kept"]})
-    assert line.notes == ["kept", "peer used 1.9 cores, more than the 1 asked for."]
+    assert line.notes == ["kept", "peer used 1.9 cores, more than the 1 requested."]
     assert boosting._about_peer(line, busy, 2).notes == ["kept"]
     [line] = compare("boost", (10, 2), {"orfeon": busy, "peer": idle}, threads=2)
     assert boosting._about_peer(line, idle, 2).notes == [
