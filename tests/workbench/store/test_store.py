@@ -369,7 +369,7 @@ def test_a_store_for_reading_is_not_written(where: str) -> None:
                 write()
         with pytest.raises(StoreError, match="no study 'b'"):
             store.open_study("b", {})
-        with pytest.raises(StoreError, match="another configuration"):
+        with pytest.raises(StoreError, match="different configuration"):
             store.open_study("a", {"x": 2})
 
 
