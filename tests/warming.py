@@ -61,6 +61,7 @@ def _compile(half: int) -> None:
         if half == 0:
             warmup._order_members()
             _explain()
+            _fit_other_tables()
         else:
             _fit_wide_tables()
 
@@ -82,7 +83,7 @@ def _explain() -> None:
 
 
 def _fit_wide_tables() -> None:
-    """Sparse tables, several outputs, and constrained features."""
+    """Forests of sparse tables and of several outputs."""
     X, y = make_waveform(60, random_state=0)
     for name in ("RandomForest", "ExtraTrees"):
         for kind in ("Classifier", "Regressor"):
@@ -90,7 +91,14 @@ def _fit_wide_tables() -> None:
             wide, several = sparse.csr_array(X), np.column_stack([y, y])
             for rows, target in ((wide, y), (X, several), (wide, several)):
                 ensemble(3, random_state=0).fit(rows, target).predict(rows)
+
+
+def _fit_other_tables() -> None:
+    """Boosting of sparse tables, constrained features, and a few samples that decide."""
+    X, y = make_waveform(60, random_state=0)
+    wide = sparse.csr_array(X)
     orfeon.GradientBoostingRegressor(n_estimators=2).fit(wide, y).predict(wide)
+    orfeon.CARTClassifier(max_split_samples=20).fit(X, y)
     orfeon.CARTRegressor(monotonic_cst={0: 1}).fit(X, y)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
@@ -205,10 +206,11 @@ def test_given_weights_are_used_as_they_are() -> None:
 def test_threads_and_files_change_nothing(tmp_path: Any) -> None:
     X, y = make_waveform(90, random_state=0)
     X_test = make_waveform(50, random_state=1)[0]
-    one, two = (
-        EnsembleSelectionClassifier(MODELS, cv=3, n_jobs=n, random_state=0).fit(X, y)
-        for n in (1, 2)
-    )
+    with joblib.parallel_config("threading"):
+        one, two = (
+            EnsembleSelectionClassifier(MODELS, cv=3, n_jobs=n, random_state=0).fit(X, y)
+            for n in (1, 2)
+        )
     np.testing.assert_array_equal(one.predict_proba(X_test), two.predict_proba(X_test))
     orfeon.save(one, tmp_path / "model.orfeon")
     loaded = orfeon.load(tmp_path / "model.orfeon")

@@ -13,6 +13,8 @@ from tests.programs import ROOT, load
 
 import orfeon
 
+pytestmark = pytest.mark.tools
+
 PACKAGE = Path(orfeon.__file__).parent
 
 #: All parts, the lowest floor first: a part imports only parts that come before it, at the top of a

@@ -12,6 +12,8 @@ import pytest
 
 import orfeon
 
+pytestmark = pytest.mark.tools
+
 SOURCE = Path(orfeon.__file__).parent
 #: Every command is a module with these two functions, which ``cli.main`` calls.
 MAY_BE_SHARED = {"workbench.cli": {"add_parser", "run"}}

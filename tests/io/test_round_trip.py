@@ -106,6 +106,7 @@ def saved(tmp_path_factory):
     return outputs, folder / "rows.npy"
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("python", [sys.executable, *filter(None, OTHER_PYTHONS)])
 def test_another_process_says_the_same(saved, python):
     """One process loads every file and predicts the same rows.

@@ -11,6 +11,8 @@ from tests.shared import public_estimators
 import orfeon
 from orfeon.io.onnx import to_onnx
 
+pytestmark = pytest.mark.tools
+
 
 def family(name: str) -> exports.Family:
     return next(one for one in exports.families(5) if one.name == name)

@@ -100,13 +100,19 @@ def test_a_single_row_whose_codes_look_like_numbers_keeps_its_category(place, tm
     assert answers["01"] > answers["02"] + 100
 
 
-def test_parquet_goes_in_and_standard_input_too(place, new_homes, tmp_path, capsys):
+def test_parquet_goes_in(place, new_homes, tmp_path, capsys):
     new_homes.to_parquet(tmp_path / "new.parquet")
     model = str(place / "bag.orfeon")
     predicted = expected(place / "bag.orfeon", new_homes)[0].tolist()
     assert main(["predict", model, str(tmp_path / "new.parquet")]) == 0
     printed, errors = capsys.readouterr()
     assert (printed.splitlines()[1:], errors) == (predicted, "")
+
+
+@pytest.mark.tools
+def test_standard_input_is_read_as_it_comes(place, new_homes):
+    model = str(place / "bag.orfeon")
+    predicted = expected(place / "bag.orfeon", new_homes)[0].tolist()
     command = [sys.executable, "-m", "orfeon", "predict", model, "-", "--format", "jsonl"]
     with (place / "new.csv").open() as stream:
         piped = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=True)

@@ -63,6 +63,7 @@ def test_a_study_finds_the_better_method_and_a_model_that_predicts(waves, whole)
     assert verdict(found).expected.startswith("Expect an error of ")
 
 
+@pytest.mark.tools
 def test_a_study_is_the_same_with_processes_and_resumes_where_it_stopped(waves, whole, tmp_path):
     """Stopped after some runs of one process, it is resumed by two."""
     expected, store = whole

@@ -32,6 +32,7 @@ def test_copies_that_cannot_be_served_are_not_kept(maker):
     assert list(maker.copies.iterdir()) == served
 
 
+@pytest.mark.tools
 def test_a_worker_that_cannot_load_ends_and_leaves_the_port_to_others(maker):
     here, there = multiprocessing.Pipe()
     with here, there:
