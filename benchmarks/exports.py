@@ -191,11 +191,16 @@ def _fitted(family: Family) -> Any:
         return orfeon.prune(model, X, y, rule=rule, keep=0.2)
 
 
-def _forest(model: Any) -> Forest:
+def _forests(model: Any) -> list[Forest]:
+    """The trees of a model, or of each model of a selection."""
     from orfeon.io.onnx.scikit_learn import scikit_learn_forest
 
     inner = getattr(model, "ensemble_", model)
-    return inner.forest_ if hasattr(inner, "forest_") else scikit_learn_forest(inner)
+    if hasattr(inner, "forest_"):
+        return [inner.forest_]
+    if isinstance(inner, orfeon.EnsembleSelectionClassifier | orfeon.EnsembleSelectionRegressor):
+        return [forest for one in inner.estimators_ for forest in _forests(one)]
+    return [scikit_learn_forest(inner)]
 
 
 def _members_differ(model: Any, family: Family, rows: Floats) -> int | None:
@@ -228,7 +233,9 @@ def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
 
     model = _fitted(family)
     held_out, _ = table_of(family, n_rows // 2, 1)
-    rows = np.vstack([held_out, at_the_thresholds(_forest(model), held_out, 2)])
+    forests = _forests(model)
+    parts = zip(forests, np.array_split(held_out, len(forests)), strict=True)
+    rows = np.vstack([held_out, *(at_the_thresholds(forest, part, 2) for forest, part in parts)])
     content = to_onnx(model, missing=family.missing).SerializeToString()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -19,7 +19,8 @@ def family(name: str) -> exports.Family:
 
 
 @pytest.mark.parametrize(
-    "name", ["bagging, categories", "scikit-learn forest, pruned", "AdaBoost.R2"]
+    "name",
+    ["bagging, categories", "scikit-learn forest, pruned", "AdaBoost.R2", "ensemble selection"],
 )
 def test_no_row_differs(name):
     (found,) = exports.equal_votes(family(name), 400)
