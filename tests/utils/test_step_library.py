@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+from itertools import product
 
 import numpy as np
 import pytest
 from numba.core import config
+from numba.core.compiler import Flags
 
 from orfeon.utils.jit import (
     array_step,
@@ -18,7 +20,7 @@ from orfeon.utils.jit import (
     step,
     with_step,
 )
-from orfeon.utils.step_library import _FEW_COLLECTIONS, StepLibrary
+from orfeon.utils.step_library import _FEW_COLLECTIONS, StepLibrary, _QuickFlags
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -136,3 +138,25 @@ def test_compilation_sets_the_garbage_collector_back():
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*before)
+
+
+def test_quick_flags_are_equal_where_those_of_numba_are():
+    settings = (
+        {}, {"nrt": False}, {"nrt": True}, {"nrt": True, "release_gil": True},
+        {"release_gil": True}, {"error_model": "numpy"}, {"error_model": "python"},
+        {"error_model": "numpy", "nrt": False},
+    )  # fmt: skip
+    flags = []
+    for setting in settings:
+        flags.append(Flags())
+        for name, value in setting.items():
+            setattr(flags[-1], name, value)
+    quick = [one.copy() for one in flags]
+    for one in quick:
+        one.__class__ = _QuickFlags
+    for i, j in product(range(len(settings)), repeat=2):
+        expected = flags[i] == flags[j]
+        assert (quick[i] == quick[j]) is (quick[i] == flags[j]) is expected
+        assert hash(quick[i]) == hash(flags[i])
+    assert quick[0] == quick[1]  # an option that is set to its default
+    assert quick[0] != quick[2]

@@ -148,10 +148,10 @@ _FEW_COLLECTIONS = _FewCollections()
 
 
 class _QuickFlags(Flags):  # type: ignore[misc]
-    """Flags of a compilation that are compared in microseconds.
+    """Flags of a compilation, compared by the options that are set.
 
     Numba looks up every call of a function under compilation by its flags. To compare them it reads
-    thirty options one by one, a fifth of all its work.
+    all options one by one, a tenth of all its work.
     """
 
     __slots__ = ()
